@@ -1,0 +1,171 @@
+// Package source reads the text of one configuration file on one side of a
+// change: strict JSON, JSON with comments, TOML and YAML, each into the same
+// immutable tree of values with one-based positions.
+//
+// The parsers are stricter than the hosts on purpose: a key given twice, a
+// second YAML document or a conflict marker is a parse failure, because two
+// readers with two meanings is where grants hide (docs/spec/boundary.md §4.5).
+// A parse failure carries a parser token and a position, never source text.
+package source
+
+import (
+	"bytes"
+	"fmt"
+
+	"plimsoll.dev/internal/canonical"
+)
+
+// Position is a place in a text. Line and Column are one-based; the zero
+// Position means "not known".
+type Position struct {
+	Line, Column int
+}
+
+// Kind is the sort of a Value.
+type Kind string
+
+// The kinds. A TOML date is a Date whose Text is the date as written.
+const (
+	Null   Kind = "null"
+	Bool   Kind = "bool"
+	Number Kind = "number"
+	String Kind = "string"
+	Date   Kind = "date"
+	List   Kind = "list"
+	Map    Kind = "map"
+)
+
+// Value is one node of a parsed file. The zero Value has no Kind and stands for
+// "absent": every accessor on it answers with nothing.
+type Value struct {
+	Kind    Kind
+	Text    string // Number and Date as written in normal form, String unescaped
+	Truth   bool   // Bool
+	Items   []Value
+	Members []Member // in file order, keys unique
+	Pos     Position
+}
+
+// Member is one key of a Map.
+type Member struct {
+	Key   string
+	Pos   Position // of the key
+	Value Value
+}
+
+// Present says whether the value exists at all (an explicit null does).
+func (v Value) Present() bool { return v.Kind != "" }
+
+// Get is the member named key, or the zero Value.
+func (v Value) Get(key string) Value {
+	for _, m := range v.Members {
+		if m.Key == key {
+			return m.Value
+		}
+	}
+	return Value{}
+}
+
+// At follows keys from v; the zero Value when one is missing.
+func (v Value) At(keys ...string) Value {
+	for _, k := range keys {
+		v = v.Get(k)
+	}
+	return v
+}
+
+// Str is the text of a String, or "".
+func (v Value) Str() string {
+	if v.Kind == String {
+		return v.Text
+	}
+	return ""
+}
+
+// True says whether v is the boolean true.
+func (v Value) True() bool { return v.Kind == Bool && v.Truth }
+
+// Strings is every String item of a List, in order.
+func (v Value) Strings() []Value {
+	var out []Value
+	for _, e := range v.Items {
+		if e.Kind == String {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Equal says whether both values mean the same: object keys in any order, list
+// items in order, positions not considered. Two absent values are equal.
+func (v Value) Equal(o Value) bool {
+	if v.Kind != o.Kind {
+		return false
+	}
+	switch v.Kind {
+	case Bool:
+		return v.Truth == o.Truth
+	case List:
+		if len(v.Items) != len(o.Items) {
+			return false
+		}
+		for i := range v.Items {
+			if !v.Items[i].Equal(o.Items[i]) {
+				return false
+			}
+		}
+		return true
+	case Map:
+		if len(v.Members) != len(o.Members) {
+			return false
+		}
+		for _, m := range v.Members {
+			other := o.Get(m.Key)
+			if !other.Present() || !m.Value.Equal(other) {
+				return false
+			}
+		}
+		return true
+	default:
+		return v.Text == o.Text
+	}
+}
+
+// ParseError says that a text is not what its parser accepts. Its text holds
+// the parser's name and the place, never a key or a value.
+type ParseError struct {
+	Parser string // JSONDecodeError, TOMLDecodeError or YAMLError
+	Pos    Position
+}
+
+// The parser tokens of docs/spec/boundary.md §5.2.
+const (
+	JSONParser = "JSONDecodeError"
+	TOMLParser = "TOMLDecodeError"
+	YAMLParser = "YAMLError"
+)
+
+func (e *ParseError) Error() string {
+	if e.Pos.Line == 0 {
+		return e.Parser
+	}
+	return fmt.Sprintf("%s at line %d, column %d", e.Parser, e.Pos.Line, e.Pos.Column)
+}
+
+// Members of the evidence of a parse failure, without the kind. Line and
+// column are left out where they are not known.
+func (e *ParseError) Evidence() canonical.Object {
+	o := canonical.Object{{Key: "parser", Value: e.Parser}}
+	if e.Pos.Line > 0 {
+		o = append(o, canonical.Member{Key: "line", Value: e.Pos.Line}, canonical.Member{Key: "column", Value: e.Pos.Column})
+	}
+	return o
+}
+
+var bom = []byte("\xEF\xBB\xBF")
+
+// TrimBOM drops a leading UTF-8 byte order mark and says whether there was one.
+func TrimBOM(text []byte) ([]byte, bool) {
+	rest, had := bytes.CutPrefix(text, bom)
+	return rest, had
+}

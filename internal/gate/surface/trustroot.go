@@ -1,0 +1,117 @@
+package surface
+
+import (
+	"path"
+	"strings"
+)
+
+// Class is a trust-root class of §4.2; empty for a path that has none.
+type Class string
+
+// The classes in table order: the first that matches wins.
+const (
+	ClassManifest     Class = "manifest"
+	ClassState        Class = "shipgate_state"
+	ClassPolicy       Class = "policy"
+	ClassPrompts      Class = "prompts"
+	ClassCIGate       Class = "ci_gate"
+	ClassInstructions Class = "agent_instructions"
+	ClassCodexPlugin  Class = "codex_plugin"
+	ClassToolSurface  Class = "tool_surface_decl"
+	ClassHostBoundary Class = "host_boundary"
+)
+
+type trustRoot struct {
+	class    Class
+	patterns []string
+	globs    []glob
+}
+
+var trustRoots = compileRoots([]trustRoot{
+	{class: ClassManifest, patterns: []string{"**/shipgate.yaml"}},
+	{class: ClassState, patterns: []string{"**/.agents-shipgate/**"}},
+	{class: ClassPolicy, patterns: []string{"**/policies/**"}},
+	{class: ClassPrompts, patterns: []string{"**/prompts/**"}},
+	{class: ClassCIGate, patterns: gateWorkflows},
+	{class: ClassInstructions, patterns: []string{
+		"**/AGENTS.md", "**/AGENTS.override.md", "**/CLAUDE.md", "**/.claude/**", "**/.cursor/rules/**",
+		"**/.agents/skills/**", "**/.codex/**",
+	}},
+	{class: ClassCodexPlugin, patterns: []string{"**/.codex-plugin/**"}},
+	{class: ClassToolSurface, patterns: []string{
+		"**/.app.json", "**/.mcp.json", "**/.cursor/mcp.json", "**/.vscode/mcp.json", "**/SKILL.md",
+	}},
+})
+
+func compileRoots(list []trustRoot) []trustRoot {
+	for i := range list {
+		list[i].globs = globs(list[i].patterns...)
+	}
+	return list
+}
+
+var gateWorkflows = []string{
+	"**/.github/workflows/agents-shipgate.yml", "**/.github/workflows/agents-shipgate.yaml",
+}
+
+var gateWorkflowGlobs = globs(gateWorkflows...)
+
+// ClassOf is the trust-root class of a path by its name alone.
+func ClassOf(p string) Class {
+	f := fold(p)
+	for i := range trustRoots {
+		if matchAny(trustRoots[i].globs, f) {
+			return trustRoots[i].class
+		}
+	}
+	if IsAdapterPath(p) {
+		return ClassHostBoundary
+	}
+	return ""
+}
+
+// GovernsGate says whether a path of this class and name decides how the gate
+// itself judges. The whole trail of instructions does not; AGENTS.md and
+// CLAUDE.md do, in any spelling.
+func GovernsGate(class Class, p string) bool {
+	switch class {
+	case ClassManifest, ClassState, ClassPolicy, ClassCIGate:
+		return true
+	case ClassInstructions:
+		name := strings.ToLower(path.Base(p))
+		return name == "agents.md" || name == "claude.md"
+	case ClassPrompts, ClassCodexPlugin, ClassToolSurface, ClassHostBoundary:
+		return false
+	default:
+		return false
+	}
+}
+
+// IsGateWorkflow says whether p is a gate workflow at any depth (rule 10).
+func IsGateWorkflow(p string) bool { return matchAny(gateWorkflowGlobs, fold(p)) }
+
+// IsBoundary says whether p matches an adapter or has a trust-root class.
+func IsBoundary(p string) bool { return ClassOf(p) != "" }
+
+// ProtectedPatterns is every adapter and trust-root pattern and every link
+// point, as Git pathspec globs without magic (§2.1).
+func ProtectedPatterns() []string {
+	var out []string
+	seen := map[string]bool{}
+	add := func(list []string) {
+		for _, p := range list {
+			if !seen[p] {
+				seen[p] = true
+				out = append(out, p)
+			}
+		}
+	}
+	for i := range adapters {
+		add(adapters[i].Patterns)
+	}
+	for i := range trustRoots {
+		add(trustRoots[i].patterns)
+	}
+	add(linkPointPatterns)
+	return out
+}
