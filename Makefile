@@ -1,0 +1,111 @@
+# The house. `make check` is exactly what CI runs, in the same order.
+#
+# Needs Go, git, a C compiler (the race detector) and make; everything else is
+# built once into .cache/bin, at the versions named here.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+GO ?= go
+GOFUMPT_VERSION := v0.12.0
+LINT_VERSION := v2.15.0
+TOOLS := $(CURDIR)/.cache/bin
+GOFUMPT := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)
+LINT := $(TOOLS)/golangci-lint-$(LINT_VERSION)
+
+# How long each fuzz target runs, how often each benchmark, and what else go
+# test is told (CI passes -v).
+T ?= 30s
+COUNT ?= 6
+TESTFLAGS ?=
+
+# Go files of the product, not of test data or caches.
+GOFILES = $(shell git ls-files --cached --others --exclude-standard -- '*.go' ':!*/testdata/*')
+
+.PHONY: help
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: $(GOFUMPT) $(LINT) ## download modules and build the pinned tools
+	$(GO) mod download
+
+# A new version is a new file name, so a bump rebuilds by itself.
+$(GOFUMPT):
+	GOBIN=$(TOOLS) $(GO) install mvdan.cc/gofumpt@$(GOFUMPT_VERSION)
+	mv $(TOOLS)/gofumpt $@
+
+$(LINT):
+	GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	mv $(TOOLS)/golangci-lint $@
+
+.PHONY: build
+build: ## build bin/shipgate and bin/agents-shipgate
+	$(GO) build -trimpath -o bin/shipgate ./cmd/shipgate
+	$(GO) build -trimpath -o bin/agents-shipgate ./cmd/agents-shipgate
+
+.PHONY: install
+install: ## install both names of the gate where go install puts programs
+	$(GO) install -trimpath ./cmd/shipgate ./cmd/agents-shipgate
+
+.PHONY: check
+check: format vet lint arch test drift ## everything CI runs, in its order
+
+.PHONY: format
+format: $(GOFUMPT) ## say which files gofumpt would change
+	@bad=$$($(GOFUMPT) -l $(GOFILES)); \
+	if [[ -n $$bad ]]; then printf 'not formatted, run make fmt:\n%s\n' "$$bad" >&2; exit 1; fi
+
+.PHONY: fmt
+fmt: $(GOFUMPT) ## format every file
+	$(GOFUMPT) -w $(GOFILES)
+
+.PHONY: vet
+vet: ## go vet
+	$(GO) vet ./...
+
+.PHONY: lint
+lint: $(LINT) ## golangci-lint, configured in .golangci.yml
+	$(LINT) run ./...
+
+.PHONY: arch
+arch: ## who may import whom, and the hygiene of the tree
+	$(GO) test -count=1 $(TESTFLAGS) ./internal/arch/...
+
+.PHONY: test
+test: ## every test, with the race detector
+	$(GO) test -race $(TESTFLAGS) ./...
+
+# Golden files are written by their own tests when PLIMSOLL_GOLDEN=1 is set.
+.PHONY: golden
+golden: ## rewrite golden files; review the diff like code
+	PLIMSOLL_GOLDEN=1 $(GO) test -count=1 ./...
+
+.PHONY: drift
+drift: ## golden files are what the code prints today
+	@state() { git status --porcelain --untracked-files=all; git diff; }; \
+	before=$$(state); $(MAKE) --no-print-directory golden; \
+	if [[ $$before != "$$(state)" ]]; then git status --short >&2; echo 'golden files drifted: review the diff and commit it' >&2; exit 1; fi
+
+.PHONY: cases
+cases: ## run the boundary cases against the gate
+	$(GO) test -count=1 -run '^TestCases$$' $(TESTFLAGS) ./internal/cli/shipgate
+
+.PHONY: bench
+bench: ## run every benchmark COUNT times
+	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
+
+# go test fuzzes one target of one package at a time.
+.PHONY: fuzz
+fuzz: ## run every fuzz target for T, for example: make fuzz T=30s
+	@grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' cmd internal | \
+	while IFS=: read -r file func; do \
+		name=$${func#func }; echo "== $$name ($$(dirname $$file), $(T))"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(T) ./$$(dirname $$file); \
+	done
+
+.PHONY: try
+try: build ## see a pass, a review and a block on throwaway repositories
+	./examples/try/run bin/shipgate

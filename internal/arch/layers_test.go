@@ -1,0 +1,70 @@
+package arch_test
+
+// layer is one package of ours and what its non-test files may import.
+type layer struct {
+	path    string   // below the module; "." is the module's own package
+	why     string   // what the package is for; printed when the rule breaks
+	may     []string // packages of ours besides the words; "x/..." is x and everything below
+	modules []string // modules of others
+	core    bool     // pure: no I/O, no clock, no goroutines
+}
+
+// words may be imported by every package: they know nothing of the product.
+var words = []string{"internal/fault", "internal/canonical"}
+
+const (
+	cobra  = "github.com/spf13/cobra"
+	yaml   = "go.yaml.in/yaml/v3"
+	toml   = "github.com/pelletier/go-toml/v2"
+	hujson = "github.com/tailscale/hujson"
+)
+
+// layers is the picture: bottom first, one direction only. Shells import
+// adapters, adapters import the core they serve, the core imports words.
+var layers = []layer{
+	// Ring 0: words.
+	{path: "internal/fault", why: "the one error taxonomy", core: true},
+	{path: "internal/canonical", why: "JSON in the one spelling that digests are taken over", core: true},
+
+	// Ring 1: the gate, pure.
+	{
+		path: "internal/gate/source", why: "one file at one revision, parsed with positions", core: true,
+		modules: []string{yaml, toml, hujson},
+	},
+	{path: "internal/gate/redact", why: "keeps secrets out of everything that is printed", core: true},
+	{path: "internal/gate/diff", why: "a change as records, lines and hunks", may: []string{"internal/gate/source"}, core: true},
+	{
+		path: "internal/gate/surface", why: "what the agent configuration says, before and after", core: true,
+		may: []string{"internal/gate/source", "internal/gate/diff", "internal/gate/redact"},
+	},
+	{
+		path: "internal/gate/trigger", why: "whether a change owes verification", core: true,
+		may: []string{"internal/gate/source", "internal/gate/diff", "internal/gate/surface"},
+	},
+	{
+		path: "internal/gate/rule", why: "the checks: surfaces to findings", core: true,
+		may: []string{"internal/gate/source", "internal/gate/diff", "internal/gate/surface", "internal/gate/redact"},
+	},
+	{
+		path: "internal/gate/policy", why: "severities: raises findings, never lowers them", core: true,
+		may: []string{"internal/gate/source", "internal/gate/surface", "internal/gate/rule", "internal/gate/redact"},
+	},
+	{
+		path: "internal/gate/control", why: "what the caller must do next", core: true,
+		may: []string{"internal/gate/rule", "internal/gate/policy"},
+	},
+	{path: "internal/gate", why: "runs the chain; its Result is the JSON contract", may: []string{"internal/gate/..."}, core: true},
+
+	// Ring 4: adapters.
+	{path: "internal/git", why: "runs git and reads files; yields the gate's input", may: []string{"internal/gate/..."}},
+
+	// Ring 5: shells.
+	{path: ".", why: "embeds the documents that the programs print"},
+	{
+		path: "internal/cli/shipgate", why: "the gate's commands; no network",
+		may: []string{".", "internal/gate/...", "internal/git"}, modules: []string{cobra},
+	},
+	{path: "cmd/shipgate", why: "a doorstep", may: []string{"internal/cli/shipgate"}},
+	{path: "cmd/agents-shipgate", why: "the same doorstep under the other name", may: []string{"internal/cli/shipgate"}},
+	{path: "internal/arch", why: "no code"},
+}
