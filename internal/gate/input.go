@@ -1,18 +1,21 @@
 package gate
 
 import (
+	"plimsoll.dev/internal/gate/control"
 	"plimsoll.dev/internal/gate/diff"
+	"plimsoll.dev/internal/gate/policy"
 	"plimsoll.dev/internal/gate/surface"
 )
 
-// Mode is the value of input_mode (docs/spec/boundary.md §1).
-type Mode string
+// Mode is the value of input_mode (docs/spec/boundary.md §1). It decides routes,
+// so package control has the table.
+type Mode = control.Mode
 
 // The input modes.
 const (
-	Worktree     Mode = "worktree"
-	GitRange     Mode = "git_range"
-	ProvidedDiff Mode = "provided_diff"
+	Worktree     = control.Worktree
+	GitRange     = control.GitRange
+	ProvidedDiff = control.ProvidedDiff
 )
 
 // Actor is the calling agent.
@@ -76,19 +79,8 @@ type Manifest struct {
 	SourceKinds map[string]string
 }
 
-// PolicyFile is one policy file as it was read. Bytes are nil when Found is
-// false or Err says why it could not be read.
-type PolicyFile struct {
-	Found bool
-	Bytes []byte
-	Err   string // one sentence without content; "" when it was read
-}
+// PolicyFile is one policy file as it was read.
+type PolicyFile = policy.File
 
 // PolicyFiles is every place a policy can come from (§10.1).
-type PolicyFiles struct {
-	// Explicit is nil without --policy; ExplicitPath is the path as given.
-	Explicit     *PolicyFile
-	ExplicitPath string
-	// Workspace is keyed by repository path, one of the three fixed names.
-	Workspace map[string]PolicyFile
-}
+type PolicyFiles = policy.Files
