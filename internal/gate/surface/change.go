@@ -66,6 +66,10 @@ type Change struct {
 	// Added and Removed are the changed lines, decoded lossily, without line
 	// ends. In Git modes they are the multiset difference of the two texts.
 	Added, Removed []AddedLine
+	// OldHunkLines and NewHunkLines are the lines of the hunks as each side has
+	// them, context included, decoded lossily. They stand in for a policy file
+	// whose text is not known (§5.1 rule 11); empty where there are no hunks.
+	OldHunkLines, NewHunkLines []string
 }
 
 // AddedLine is a changed line and its one-based number on its side (0 when it
