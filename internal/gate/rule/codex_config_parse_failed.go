@@ -1,0 +1,57 @@
+package rule
+
+import "plimsoll.dev/internal/gate/surface"
+
+// CodexConfigParseFailed reports a Codex file whose text is not known or does
+// not parse, and an explicit policy that cannot be used
+// (docs/spec/boundary.md §4.5, §5.1, §10.5). No other rule compares such a file.
+var CodexConfigParseFailed = Rule{
+	ID:             "CODEX-CONFIG-PARSE-FAILED",
+	CheckID:        "SHIP-CODEX-BOUNDARY-CONFIG-PARSE-FAILED",
+	Family:         CodexFamily,
+	Action:         RequireReview,
+	Risk:           Medium,
+	Title:          "Codex configuration or boundary policy is not readable",
+	Recommendation: "Repair the file, or let a person read the change.",
+	Kinds: []string{
+		"codex_config_content_unresolved", "toml_parse_failed", "old_toml_parse_failed",
+		"hooks_json_content_unresolved", "hooks_json_parse_failed", "old_hooks_json_parse_failed",
+		"codex_boundary_policy_invalid",
+	},
+	Check: checkCodexConfigParseFailed,
+}
+
+func checkCodexConfigParseFailed(p *Pass) {
+	for _, s := range p.Surfaces {
+		switch s.Role {
+		case surface.RoleCodexConfig:
+			// A deleted config has a row of its own, whatever it held.
+			if !s.Deleted {
+				reportCodexUnread(p, s, "codex_config_content_unresolved", "toml_parse_failed")
+			}
+		case surface.RoleCodexHooks:
+			reportCodexUnread(p, s, "hooks_json_content_unresolved", "hooks_json_parse_failed")
+		case surface.RoleClaudeSettings, surface.RoleMCPServers, surface.RoleCursorCLI, surface.RoleWorkflow,
+			surface.RolePolicy, surface.RoleSyntax, surface.RoleText:
+		}
+	}
+	if bad := p.PolicyInvalid; bad != nil {
+		p.Report(bad.Path, 0, "codex_boundary_policy_invalid", With("code", bad.Code), With("message", bad.Message))
+	}
+}
+
+// reportCodexUnread reports the first reason why a surface cannot be compared:
+// an unknown text before a malformed one, the new side before the old one.
+func reportCodexUnread(p *Pass, s *surface.Surface, unresolved, failed string) {
+	switch {
+	case s.New.Unresolved != "":
+		p.Report(s.Path, 0, unresolved, With("source", s.New.Unresolved))
+	case s.Old.Unresolved != "":
+		p.Report(s.Path, 0, unresolved, With("source", s.Old.Unresolved))
+	case s.NewDoc.Err != nil:
+		p.Report(s.Path, s.NewDoc.Err.Pos.Line, failed, s.NewDoc.Err.Evidence()...)
+	case s.OldDoc.Err != nil:
+		// The place in the evidence is one in the old text, none to point at now.
+		p.Report(s.Path, 0, "old_"+failed, s.OldDoc.Err.Evidence()...)
+	}
+}
