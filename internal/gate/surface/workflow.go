@@ -50,10 +50,10 @@ type Scope struct {
 
 // The levels that rules ask for.
 const (
-	WriteAll = "write-all"
-	ReadAll  = "read-all"
-	Write    = "write"
-	Read     = "read"
+	LevelWriteAll = "write-all"
+	LevelReadAll  = "read-all"
+	LevelWrite    = "write"
+	LevelRead     = "read"
 )
 
 // TopLevel names the workflow's own permissions among the jobs.
@@ -96,19 +96,19 @@ func tokenPermissions(owner source.Value) TokenPermissions {
 	}
 	out := TokenPermissions{Set: true, Pos: p.Pos}
 	switch all := strings.ToLower(p.Value.Str()); all {
-	case WriteAll, ReadAll:
+	case LevelWriteAll, LevelReadAll:
 		out.All = all
 	}
 	out.levels = make(map[string]string, len(p.Value.Members))
 	for _, m := range p.Value.Members {
 		scope := Scope{Name: m.Key, Level: redacted, Pos: m.Pos}
 		switch l := strings.ToLower(m.Value.Str()); l {
-		case Read, Write, "none":
+		case LevelRead, LevelWrite, "none":
 			scope.Level = l
 		}
 		out.Scopes = append(out.Scopes, scope)
 		out.levels[scope.Name] = scope.Level
-		if scope.Level == Write {
+		if scope.Level == LevelWrite {
 			out.writes = append(out.writes, scope)
 		}
 	}
@@ -118,10 +118,10 @@ func tokenPermissions(owner source.Value) TokenPermissions {
 // Level is the level of one scope; empty when nothing is said about it.
 func (p *TokenPermissions) Level(scope string) string {
 	switch p.All {
-	case WriteAll:
-		return Write
-	case ReadAll:
-		return Read
+	case LevelWriteAll:
+		return LevelWrite
+	case LevelReadAll:
+		return LevelRead
 	}
 	return p.levels[scope]
 }
@@ -178,12 +178,12 @@ const MaxScopesGained = 1000
 func ScopesGained(before, after *Workflow) []ScopeGained {
 	var out []ScopeGained
 	for _, c := range TokenContexts(before, after) {
-		if c.Before.All == WriteAll {
+		if c.Before.All == LevelWriteAll {
 			continue
 		}
 		for _, s := range c.After.writes {
 			old := c.Before.Level(s.Name)
-			if old == Write {
+			if old == LevelWrite {
 				continue
 			}
 			if out = append(out, ScopeGained{Job: c.Job, Scope: s.Name, Old: old, Pos: s.Pos}); len(out) == MaxScopesGained {
@@ -197,7 +197,7 @@ func ScopesGained(before, after *Workflow) []ScopeGained {
 // WriteAllGained says whether the token may write everything now and could not
 // before.
 func (c *TokenContext) WriteAllGained() bool {
-	return c.After.All == WriteAll && c.Before.All != WriteAll
+	return c.After.All == LevelWriteAll && c.Before.All != LevelWriteAll
 }
 
 func (p TokenPermissions) or(inherited TokenPermissions) TokenPermissions {
