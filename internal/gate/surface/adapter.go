@@ -91,6 +91,9 @@ func IsExperimental(path string) bool {
 }
 
 // fold brings a path to the form that patterns are written in.
-func fold(path string) string {
-	return strings.ToLower(strings.TrimPrefix(strings.ReplaceAll(path, `\`, "/"), "./"))
+func fold(path string) string { return strings.ToLower(clean(path)) }
+
+// clean is fold without the change of case.
+func clean(path string) string {
+	return strings.TrimPrefix(strings.ReplaceAll(path, `\`, "/"), "./")
 }

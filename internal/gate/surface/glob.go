@@ -32,6 +32,32 @@ func MatchGlob(pattern, path string) bool {
 	return matchSegments(strings.Split(strings.ToLower(pattern), "/"), fold(path))
 }
 
+// Globs is a set of patterns, compiled once. The zero Globs matches nothing.
+type Globs struct {
+	list  []glob
+	exact bool
+}
+
+// FoldedGlobs compiles patterns for which case does not count.
+func FoldedGlobs(patterns ...string) Globs { return Globs{list: globs(patterns...)} }
+
+// ExactGlobs compiles patterns for which case counts.
+func ExactGlobs(patterns ...string) Globs {
+	list := make([]glob, len(patterns))
+	for i, p := range patterns {
+		list[i] = glob{segments: strings.Split(p, "/")}
+	}
+	return Globs{list: list, exact: true}
+}
+
+// Match says whether any of the patterns matches path.
+func (g Globs) Match(path string) bool {
+	if g.exact {
+		return matchAny(g.list, clean(path))
+	}
+	return matchAny(g.list, fold(path))
+}
+
 func matchSegments(pattern []string, path string) bool {
 	for len(pattern) > 0 && pattern[0] != "**" {
 		if path == "" {
