@@ -119,3 +119,41 @@ func TestDecisionsAnswerTheFourQuestions(t *testing.T) {
 		}
 	})
 }
+
+var (
+	required = regexp.MustCompile(`(?m)^\s*(?:require )?([a-z0-9.]+\.[a-z]+/?\S*) v\S+$`)
+	version  = regexp.MustCompile(`/v\d+$`)
+)
+
+// Dependencies are few, and each is a choice somebody can read about.
+func TestEveryDependencyHasADecisionAndALicence(t *testing.T) {
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decisions []byte
+	walk(t, func(path string, text []byte) {
+		if strings.HasPrefix(path, "docs/decisions/") {
+			decisions = append(decisions, text...)
+		}
+	})
+	for _, m := range required.FindAllSubmatch(mod, -1) {
+		name := version.ReplaceAllString(strings.TrimPrefix(string(m[1]), "github.com/"), "")
+		if !bytes.Contains(decisions, []byte(name)) {
+			t.Errorf("go.mod requires %s and no page of docs/decisions speaks of it", m[1])
+		}
+	}
+	licences, err := os.ReadFile(filepath.Join(root, "docs/licences.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for system, g := range graphs(t) {
+		for _, program := range []string{"cmd/shipgate", "cmd/agents-shipgate"} {
+			for _, dep := range g[module+"/"+program].Deps {
+				if m := g[dep].Module; m != nil && m.Path != module && !bytes.Contains(licences, []byte("`"+m.Path+"`")) {
+					t.Errorf("%s: %s is linked with %s, and docs/licences.md does not name it", system, program, m.Path)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,10 @@
+// Command agents-shipgate is shipgate under its other name.
+package main
+
+import (
+	"os"
+
+	"plimsoll.dev/internal/cli/shipgate"
+)
+
+func main() { os.Exit(shipgate.Main(os.Args[1:], shipgate.OS())) }

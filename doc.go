@@ -1,0 +1,39 @@
+// Package plimsoll is the front page of the module, and the documents that its
+// programs carry inside them.
+//
+// Plimsoll tells a coding agent what it may do next after it changed files. The
+// tree reads from the inside out:
+//
+//   - internal/gate judges one change: pure functions from bytes to a result;
+//   - internal/git reads the change out of a repository, without trusting it;
+//   - internal/cli/shipgate is the command line over both;
+//   - cmd/ holds the doorsteps, one a program.
+//
+// docs/architecture.md draws it; internal/arch keeps the drawing true.
+package plimsoll
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed docs/rules/*.md docs/agent-boundary-result-schema.v2.json
+//go:embed examples/agent-protocol/diffs/*.diff examples/agent-protocol/expected/*.json
+var files embed.FS
+
+// ResultSchemaPath is where the schema of the check's result lies, in this
+// repository and in every contract that names it.
+const ResultSchemaPath = "docs/agent-boundary-result-schema.v2.json"
+
+// ResultSchema is the JSON schema of the check's result.
+func ResultSchema() ([]byte, error) { return files.ReadFile(ResultSchemaPath) }
+
+// RulePath is where the page of a rule lies in this repository.
+func RulePath(id string) string { return "docs/rules/" + id + ".md" }
+
+// RulePage is the page of a rule in Markdown.
+func RulePage(id string) ([]byte, error) { return files.ReadFile(RulePath(id)) }
+
+// AgentProtocol is the example changes (diffs/) and the results they must get
+// (expected/).
+func AgentProtocol() (fs.FS, error) { return fs.Sub(files, "examples/agent-protocol") }

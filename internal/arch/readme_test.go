@@ -1,0 +1,147 @@
+package arch_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+
+// shellLines are the commands of a document's sh blocks, without comments.
+func shellLines(t *testing.T, document string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, block := range shellBlock.FindAllSubmatch(text, -1) {
+		for line := range strings.SplitSeq(string(block[1]), "\n") {
+			line, _, _ = strings.Cut(line, " #")
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				lines = append(lines, line)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		t.Fatalf("%s shows no command", document)
+	}
+	return lines
+}
+
+// A command in a document is a promise. make targets must exist; everything
+// else is run, with the built program, in a repository with one grant in it.
+func TestCommandsInDocumentsWork(t *testing.T) {
+	bin, repository := built(t), sample(t)
+	for _, document := range []string{"README.md", "CONTRIBUTING.md"} {
+		for _, line := range shellLines(t, document) {
+			t.Run(document+"/"+line, func(t *testing.T) {
+				cmd := exec.Command("bash", "-euo", "pipefail", "-c", line)
+				cmd.Dir = repository
+				cmd.Env = append(os.Environ(),
+					"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "AGENTS_SHIPGATE_AGENT_MODE=off")
+				if target, ok := strings.CutPrefix(line, "make "); ok {
+					cmd = exec.Command("make", append([]string{"--dry-run"}, strings.Fields(target)...)...)
+					cmd.Dir = root
+				}
+				var stdout, stderr bytes.Buffer
+				cmd.Stdout, cmd.Stderr = &stdout, &stderr
+				if err := cmd.Run(); err != nil {
+					t.Fatalf("%v\n%s", err, stderr.Bytes())
+				}
+				if stdout.Len() == 0 || stderr.Len() > 0 {
+					t.Errorf("printed %d bytes and said %q", stdout.Len(), stderr.Bytes())
+				}
+			})
+		}
+	}
+}
+
+// The targets that the README and CI stand on.
+func TestMakefileHasItsTargets(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"setup", "build", "install", "check", "bench", "cases", "fuzz", "golden", "try"} {
+		if !regexp.MustCompile(`(?m)^` + target + `:`).Match(text) {
+			t.Errorf("the Makefile has no target %s", target)
+		}
+	}
+	const order = "\ncheck: format vet lint arch test drift "
+	if !bytes.Contains(text, []byte(order)) {
+		t.Errorf("make check is not %q: CI and the documents say so", strings.TrimSpace(order))
+	}
+}
+
+// The instructions for the three agents differ in the agent's name and in
+// nothing else, and speak of every state.
+func TestInstructionsForAgentsAreTheSame(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bodies []string
+	for _, block := range regexp.MustCompile("(?ms)^```markdown\n(.*?)^```$").FindAllSubmatch(text, -1) {
+		_, body, found := strings.Cut(string(block[1]), "Before you say")
+		if !found {
+			t.Fatalf("a block of instructions does not say when to run the check:\n%s", block[1])
+		}
+		bodies = append(bodies, body)
+	}
+	if len(bodies) != 3 {
+		t.Fatalf("there are %d blocks of instructions, want 3", len(bodies))
+	}
+	for i, agent := range []string{"codex", "claude-code", "cursor"} {
+		flag := "--agent " + agent + " "
+		if !strings.Contains(bodies[i], flag) {
+			t.Errorf("block %d does not name %s", i+1, agent)
+		}
+		if strings.Replace(bodies[i], flag, "", 1) != strings.Replace(bodies[0], "--agent codex ", "", 1) {
+			t.Errorf("the instructions for %s differ from those for codex", agent)
+		}
+	}
+	for _, state := range []string{
+		"`complete`", "`agent_action_required`", "`review_publishable`", "`human_review_required`", "cannot be started",
+	} {
+		if !strings.Contains(bodies[0], state) {
+			t.Errorf("the instructions do not say what to do about %s", state)
+		}
+	}
+}
+
+// built is a folder with the program under both names.
+func built(t *testing.T) string {
+	t.Helper()
+	bin := t.TempDir()
+	cmd := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/...")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// sample is a repository with a remote branch and one uncommitted grant.
+func sample(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, line := range []string{
+		"git init -q -b main .",
+		"echo words >README.md && git add -A && git -c user.name=A -c user.email=a@example.invalid commit -q -m one",
+		"git update-ref refs/remotes/origin/main HEAD",
+		`mkdir .claude && echo '{"permissions": {"allow": ["Bash(make lint)"]}}' >.claude/settings.json && git add -A`,
+	} {
+		cmd := exec.Command("bash", "-euc", line)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, out)
+		}
+	}
+	return dir
+}
