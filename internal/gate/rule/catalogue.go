@@ -8,6 +8,20 @@ package rule
 // must not be written.
 func Catalogue() []*Rule {
 	return []*Rule{
+		&CodexConfigParseFailed,
+		&CodexUnknownPermissionKey,
+		&CodexNetworkWildcard,
+		&CodexNetworkExpanded,
+		&CodexDangerFullAccess,
+		&CodexMCPAutoApproveWrite,
+		&CodexMCPAutoApproveUnknown,
+		&CodexAppAutoApprove,
+		&CodexAgentsShipgateRequirementRemoved,
+		&CodexCIGateRemoved,
+		&CodexPolicyWeakened,
+		&CodexHookCommandChanged,
+		&CodexSkillCommandChanged,
+
 		&HostConfigParseFailed,
 		&HostMCPServerAdded,
 		&HostMCPServerChanged,

@@ -114,7 +114,7 @@ func (s ruleSet) of(findings []rule.Finding) []string {
 }
 
 func fixtureLine(f rule.Finding) string {
-	evidence, err := json.Marshal(f.Evidence)
+	evidence, err := f.Evidence.MarshalJSON() // json.Marshal would escape < and >
 	if err != nil {
 		return err.Error()
 	}
