@@ -44,6 +44,11 @@ type Value struct {
 	Items   []Value
 	Members []Member // in file order, keys unique
 	Pos     Position
+
+	// index finds a member of a large Map; nil for a small one. It is used only
+	// while it covers Members, so that a Value put together by hand is right
+	// without one.
+	index map[string]int
 }
 
 // Member is one key of a Map.
@@ -58,6 +63,12 @@ func (v Value) Present() bool { return v.Kind != "" }
 
 // Get is the member named key, or the zero Value.
 func (v Value) Get(key string) Value {
+	if v.index != nil && len(v.index) == len(v.Members) {
+		if i, ok := v.index[key]; ok {
+			return v.Members[i].Value
+		}
+		return Value{}
+	}
 	for _, m := range v.Members {
 		if m.Key == key {
 			return m.Value
