@@ -44,3 +44,13 @@ func passesThrough(pattern []string, p string) bool {
 	}
 	return false
 }
+
+// LinkPatterns is every adapter pattern and link point: where a link would
+// stand in for what a host reads (§2.7).
+func LinkPatterns() []string {
+	var out []string
+	for i := range adapters {
+		out = append(out, adapters[i].Patterns...)
+	}
+	return append(out, linkPointPatterns...)
+}

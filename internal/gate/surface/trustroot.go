@@ -2,6 +2,7 @@ package surface
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -94,24 +95,31 @@ func IsGateWorkflow(p string) bool { return matchAny(gateWorkflowGlobs, fold(p))
 func IsBoundary(p string) bool { return ClassOf(p) != "" }
 
 // ProtectedPatterns is every adapter and trust-root pattern and every link
-// point, as Git pathspec globs without magic (§2.1).
+// point, as Git pathspec globs without magic (§2.1). A pattern whose every
+// match lies below another listed folder is left out: Git tries each pattern
+// on each index entry.
 func ProtectedPatterns() []string {
-	var out []string
-	seen := map[string]bool{}
-	add := func(list []string) {
-		for _, p := range list {
-			if !seen[p] {
-				seen[p] = true
-				out = append(out, p)
-			}
-		}
-	}
+	var all []string
 	for i := range adapters {
-		add(adapters[i].Patterns)
+		all = append(all, adapters[i].Patterns...)
 	}
 	for i := range trustRoots {
-		add(trustRoots[i].patterns)
+		all = append(all, trustRoots[i].patterns...)
 	}
-	add(linkPointPatterns)
+	all = append(all, linkPointPatterns...)
+	var out []string
+	for i, p := range all {
+		if !slices.Contains(all[:i], p) && !slices.ContainsFunc(all, func(q string) bool { return coveredBy(p, q) }) {
+			out = append(out, p)
+		}
+	}
 	return out
+}
+
+// coveredBy says whether every path that p matches lies below a folder that
+// the pattern "**/<folder>/**" q names.
+func coveredBy(p, q string) bool {
+	inner, deep := strings.CutPrefix(q, "**/")
+	inner, below := strings.CutSuffix(inner, "/**")
+	return p != q && deep && below && strings.Contains("/"+p, "/"+inner+"/")
 }

@@ -1,0 +1,424 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"sort"
+
+	"plimsoll.dev/internal/gate"
+	"plimsoll.dev/internal/gate/source"
+	"plimsoll.dev/internal/gate/surface"
+)
+
+// Request is one call of check, as the caller made it.
+type Request struct {
+	Actor     gate.Actor
+	Dir       string    // the caller's working directory, absolute
+	Workspace string    // as given; relative to Dir
+	Config    string    // as given; empty for shipgate.yaml. Relative to the workspace
+	Policy    string    // as given; empty for none. Relative to the workspace
+	Diff      *Supplied // nil in the Git modes
+	Base      string    // both or neither
+	Head      string
+	Environ   []string
+}
+
+// Supplied is a diff that did not come from Git. Reader is standard input;
+// without it the diff is the file at Path, relative to Dir.
+type Supplied struct {
+	Path   string
+	Reader io.Reader
+}
+
+// ShapeError says that the request itself is wrong: exit 2 and no result.
+type ShapeError struct {
+	Flag string
+	Msg  string
+}
+
+func (e *ShapeError) Error() string { return e.Flag + ": " + e.Msg }
+
+// Failure says which input could not be acquired. Each has a result of its own
+// (§1, §12.3).
+type Failure string
+
+// The failures.
+const (
+	DiffMissing      Failure = "diff_missing"       // no such diff file
+	DiffDenied       Failure = "diff_denied"        // not readable
+	DiffUnusable     Failure = "diff_unusable"      // over the bound, a link, hard-linked
+	RefsMissing      Failure = "refs_missing"       // a ref is no commit here: fetch_base
+	HistoryMissing   Failure = "history_missing"    // refs are not connected, or objects absent, in a shallow or partial clone: fetch_base
+	GitFailed        Failure = "git_failed"         // refs are there, Git is not able
+	WorktreeUnusable Failure = "worktree_unusable"  // no repository, no commit, damaged
+	NoHistory        Failure = "no_common_ancestor" // refs are not connected and fetching cannot help
+)
+
+// InputError says that there is no change to judge. Message is one sentence
+// for people and holds nothing of the repository's content.
+type InputError struct {
+	Failure Failure
+	Message string
+	Err     error
+}
+
+func (e *InputError) Error() string { return e.Message }
+func (e *InputError) Unwrap() error { return e.Err }
+
+const (
+	defaultManifest  = "shipgate.yaml"
+	manifestBound    = 4 << 20
+	manifestBoundGit = 512 << 10
+	policyBound      = 1 << 20
+	surfaceBound     = 1 << 20
+	rawBound         = 32 << 20
+)
+
+// acquisition is the work of one request.
+type acquisition struct {
+	ctx  context.Context //nolint:containedctx // an acquisition lives for one call
+	req  *Request
+	repo *repository
+	disk *disk
+	in   *gate.Input
+
+	workspace  string // absolute, lexical
+	manifest   string // repository-relative
+	policyPath string // repository-relative, "" when none or outside
+
+	batch *objects
+
+	issued map[surface.Issue]bool
+}
+
+// Acquire reads the change that req asks about. Errors are *ShapeError,
+// *InputError, or a fault of kind Internal.
+func Acquire(ctx context.Context, req Request) (*gate.Input, error) {
+	a := &acquisition{ctx: ctx, req: &req, workspace: lexical(req.Dir, req.Workspace), issued: map[surface.Issue]bool{}}
+	a.in = &gate.Input{Actor: req.Actor, Workspace: a.workspace, Base: req.Base, Head: req.Head, Mode: gate.Worktree}
+	switch {
+	case req.Diff != nil:
+		a.in.Mode = gate.ProvidedDiff
+	case req.Base != "":
+		a.in.Mode = gate.GitRange
+	}
+	root := findRoot(a.workspace)
+	if root == "" {
+		if a.in.Mode == gate.GitRange {
+			return nil, &InputError{Failure: RefsMissing, Message: "The workspace is not inside a Git repository, so neither ref exists."}
+		}
+		return nil, &InputError{Failure: WorktreeUnusable, Message: "The workspace is not inside a Git repository."}
+	}
+	a.disk = newDisk(root)
+	if err := a.locate(root); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if a.batch != nil {
+			a.batch.close()
+		}
+	}()
+	if a.in.Mode == gate.ProvidedDiff {
+		return a.in, a.detached()
+	}
+	var err error
+	if a.repo, err = open(ctx, root, req.Environ); err == nil {
+		if a.in.Mode == gate.GitRange {
+			err = a.committed()
+		} else {
+			err = a.worktree()
+		}
+	}
+	if err != nil {
+		return nil, a.inputError(err)
+	}
+	return a.in, nil
+}
+
+// inputError gives a failure of Git the result that §1 names for it.
+func (a *acquisition) inputError(err error) error {
+	if _, ok := errors.AsType[*InputError](err); ok {
+		return err
+	}
+	if _, ok := errors.AsType[*ShapeError](err); ok {
+		return err
+	}
+	e := &InputError{Failure: WorktreeUnusable, Err: err}
+	ranged := a.in.Mode == gate.GitRange
+	if ranged {
+		e.Failure = GitFailed
+	}
+	switch {
+	case errors.Is(err, errObjectDamaged):
+		e.Message = "An object of the repository does not match its id."
+	case errors.Is(err, errObjectMissing) && ranged:
+		e.Failure, e.Message = HistoryMissing, "An object of the range was never downloaded into this clone."
+	case errors.Is(err, errObjectMissing):
+		e.Message = "An object the check needs is not in this clone, and the check downloads nothing."
+	case errors.Is(err, context.DeadlineExceeded):
+		e.Message = "Git did not answer in time."
+	default:
+		e.Message = "Git could not read the repository: " + err.Error() + "."
+	}
+	return e
+}
+
+// locate finds the manifest and the policy in the repository and refuses a
+// --config that cannot be bound to one file (§1, shape error 7).
+func (a *acquisition) locate(root string) error {
+	config := a.req.Config
+	if config == "" {
+		config = defaultManifest
+	}
+	rel, inside := relative(root, lexical(a.workspace, config))
+	if !inside || rel == "." {
+		return &ShapeError{Flag: "--config", Msg: fmt.Sprintf("%s is outside the repository", config)}
+	}
+	a.manifest = rel
+	a.in.ConfigArg = rel
+	a.in.Manifest.Path = rel
+	if a.req.Policy != "" {
+		if p, inside := relative(root, lexical(a.workspace, a.req.Policy)); inside {
+			a.policyPath = p
+		}
+	}
+	if a.in.Mode == gate.GitRange || a.req.Config == "" || rel == defaultManifest {
+		return nil
+	}
+	_, err := a.disk.read(rel, manifestBound)
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return nil
+	case codeOf(err) == codeOversized:
+		return &ShapeError{Flag: "--config", Msg: fmt.Sprintf("%s is over 4 MiB", config)}
+	case codeOf(err) == codeExternal:
+		return &ShapeError{Flag: "--config", Msg: fmt.Sprintf("%s is not one regular file under exactly this name: a link, a hard link, another kind of file, or a name stored in another spelling", config)}
+	}
+	return &ShapeError{Flag: "--config", Msg: fmt.Sprintf("%s is not readable", config)}
+}
+
+// open cat-file once; every further request uses the same process.
+func (a *acquisition) objects() (*objects, error) {
+	if a.batch == nil {
+		o, err := a.repo.objects(a.ctx)
+		if err != nil {
+			return nil, err
+		}
+		a.batch = o
+	}
+	return a.batch, nil
+}
+
+func (a *acquisition) blob(id string, bound int64) ([]byte, error) {
+	o, err := a.objects()
+	if err != nil {
+		return nil, err
+	}
+	return o.blob(id, bound)
+}
+
+var issueMessages = map[string]string{
+	codeOversized:                          "The file is larger than the check reads.",
+	codeExternal:                           "The path is a link that cannot be followed, an alias, a hard link or no regular file.",
+	codeUnreadable:                         "The file could not be read, or it moved while it was read.",
+	codeBinary:                             "The file holds NUL bytes.",
+	codeNonUTF8:                            "The file is not UTF-8.",
+	codeFiltered:                           "A Git filter stands between the stored and the shown text, so neither is known to be what the host reads.",
+	"boundary_index_unmerged":              "The path has unmerged stages in the index.",
+	"boundary_path_not_diff_representable": "The name holds a control character that a diff cannot carry.",
+}
+
+// issue records a row-27 issue once per code and path.
+func (a *acquisition) issue(code, p string) {
+	i := surface.Issue{Code: code, Path: p, Message: issueMessages[code]}
+	if !a.issued[i] {
+		a.issued[i] = true
+		a.in.Issues = append(a.in.Issues, i)
+	}
+}
+
+// policies reads every policy file there is from one side; an explicit one
+// always from disk, as given (§10.1).
+func (a *acquisition) policies(v view) error {
+	files := &a.in.Policy
+	if a.req.Policy != "" {
+		files.ExplicitPath = a.req.Policy
+		files.Explicit = &gate.PolicyFile{}
+		data, err := readOutside(lexical(a.workspace, a.req.Policy), policyBound)
+		switch {
+		case err == nil:
+			files.Explicit.Found, files.Explicit.Bytes = true, data
+		case !errors.Is(err, fs.ErrNotExist):
+			files.Explicit.Found, files.Explicit.Err = true, readSentence(err)
+		}
+		return nil
+	}
+	files.Workspace = map[string]gate.PolicyFile{}
+	for _, name := range []string{
+		"policies/agent-boundary.shipgate.yaml", "policies/codex-boundary.shipgate.yaml", "policies/host-boundary.shipgate.yaml",
+	} {
+		res, err := resolve(v, name, nil)
+		if err != nil {
+			return err
+		}
+		switch res.outcome {
+		case nothing:
+		case plain, linked:
+			f := gate.PolicyFile{Found: true}
+			data, err := v.content(res.end, res.entry, policyBound)
+			if _, unread := asReadError(err); err != nil && !unread {
+				return err
+			}
+			if f.Bytes = data; err != nil {
+				f.Bytes, f.Err = nil, readSentence(err)
+			}
+			files.Workspace[name] = f
+		case folder, dangling, refused:
+			files.Workspace[name] = gate.PolicyFile{Found: true, Err: issueMessages[codeExternal]}
+		}
+	}
+	return nil
+}
+
+func readSentence(err error) string { return issueMessages[codeOf(err)] }
+
+// readManifest reads the configured manifest on one side, without following a
+// link. Present says whether an entry is there at all.
+func (a *acquisition) readManifest(v view, bound int64) (text []byte, present bool, err error) {
+	e, err := a.manifestEntry(v)
+	if _, unread := asReadError(err); unread {
+		a.issue(codeOf(err), a.manifest)
+		return nil, true, nil
+	}
+	if err != nil || !e.present() || e.mode == modeFolder {
+		return nil, false, err
+	}
+	if !e.file() {
+		return nil, true, nil
+	}
+	text, err = v.content(a.manifest, e, bound)
+	if _, unread := asReadError(err); unread {
+		a.issue(codeOf(err), a.manifest)
+		return nil, true, nil
+	}
+	return text, true, err
+}
+
+func (a *acquisition) manifestEntry(v view) (entry, error) {
+	res, err := resolve(v, path.Dir(a.manifest), nil)
+	if err != nil || res.outcome != folder || res.through() {
+		return entry{}, err
+	}
+	return v.at(a.manifest)
+}
+
+// declare adds the tool sources of one manifest text, and the plugin roots
+// behind a declared marketplace, to the declared paths (§6.3).
+func (a *acquisition) declare(text []byte, v view) {
+	doc := surface.ParseManifest(text)
+	if !doc.Valid {
+		return
+	}
+	have := map[string]bool{}
+	for _, p := range a.in.Manifest.Declared {
+		have[p] = true
+	}
+	add := func(p string) {
+		if !have[p] {
+			have[p] = true
+			a.in.Manifest.Declared = append(a.in.Manifest.Declared, p)
+		}
+	}
+	for _, s := range doc.Sources {
+		p, ok := surface.ContainedPath(path.Dir(a.manifest), s.Path)
+		if !ok {
+			continue
+		}
+		add(p)
+		if s.Type != "codex_plugin" {
+			continue
+		}
+		for _, root := range a.pluginRoots(v, p) {
+			add(root)
+		}
+	}
+	sort.Strings(a.in.Manifest.Declared)
+}
+
+// pluginRoots are the local plugin folders a marketplace file at p names.
+func (a *acquisition) pluginRoots(v view, p string) []string {
+	res, err := resolve(v, p, nil)
+	if err != nil || res.outcome != plain {
+		return nil
+	}
+	text, err := v.content(p, res.entry, surfaceBound)
+	if err != nil {
+		return nil
+	}
+	doc, bad := source.ParseJSON(text)
+	if bad != nil {
+		return nil
+	}
+	var out []string
+	for _, rel := range surface.PluginRoots(doc) {
+		// A marketplace names its plugins from the folder above .agents or
+		// .claude-plugin in some hosts, from its own folder in others.
+		for _, base := range []string{path.Dir(p), path.Dir(path.Dir(p)), path.Dir(path.Dir(path.Dir(p)))} {
+			if root, ok := surface.ContainedPath(base, rel); ok {
+				if res, err := resolve(v, root, nil); err == nil && res.outcome == folder {
+					out = append(out, root)
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+// sourceKinds says what lies at the path of each tool source that the manifest
+// text names; it decides proposal-safe additions (§5.3).
+func (a *acquisition) sourceKinds(text []byte, v view) map[string]string {
+	doc := surface.ParseManifest(text)
+	out := map[string]string{}
+	kind := func(p string) outcome {
+		res, err := resolve(v, p, nil)
+		if err != nil || res.through() {
+			return nothing
+		}
+		return res.outcome
+	}
+	for _, s := range doc.Sources {
+		p, ok := surface.ContainedPath(path.Dir(a.manifest), s.Path)
+		if !ok {
+			continue
+		}
+		switch kind(p) {
+		case plain:
+			out[s.Path] = "file"
+			if s.Type == "codex_plugin" && filepath.Base(p) == "marketplace.json" {
+				out[s.Path] = "marketplace"
+			}
+		case folder:
+			out[s.Path] = "dir"
+			if kind(p+"/.codex-plugin/plugin.json") == plain {
+				out[s.Path] = "plugin"
+			}
+		case nothing, linked, dangling, refused:
+		}
+	}
+	return out
+}
+
+func sorted(set map[string]bool) []string {
+	out := make([]string, 0, len(set))
+	for p := range set {
+		out = append(out, p)
+	}
+	sort.Strings(out)
+	return out
+}

@@ -1,0 +1,367 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"plimsoll.dev/internal/gate/diff"
+)
+
+// entry is an index or tree entry.
+type entry struct {
+	mode string // six octal digits, "000000" when absent
+	id   string
+}
+
+const absentMode = "000000"
+
+func (e entry) present() bool { return e.mode != "" && e.mode != absentMode }
+func (e entry) link() bool    { return e.mode == modeLink }
+func (e entry) gitlink() bool { return e.mode == modeGitlink }
+func (e entry) file() bool    { return strings.HasPrefix(e.mode, "100") }
+
+const (
+	modeFile    = "100644"
+	modeLink    = "120000"
+	modeGitlink = "160000"
+	modeFolder  = "040000"
+)
+
+// change is one changed path as git status lists it, corrected by the own
+// comparison (§2.2).
+type change struct {
+	path        string
+	x, y        byte // HEAD→index, index→disk
+	head, index entry
+	unmerged    bool
+}
+
+// status is the outcome of process 1a.
+type status struct {
+	head      string // commit id, "" when HEAD is unborn
+	changes   []change
+	untracked []string // "/" at the end: a nested repository
+}
+
+var errMalformed = errors.New("its output is malformed")
+
+func (r *runner) status(ctx context.Context, keep func(name string) bool) (*status, error) {
+	st := &status{}
+	err := r.stream(ctx, nil, func(in *bufio.Reader) error {
+		return fields(in, func(f []byte) (int, error) { return st.add(f, keep) })
+	}, "status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--no-show-stash",
+		"--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
+	return st, err
+}
+
+func (s *status) add(field []byte, keep func(string) bool) (int, error) {
+	if len(field) < 3 {
+		return 0, errMalformed
+	}
+	switch field[0] {
+	case '#':
+		if oid, ok := bytes.CutPrefix(field, []byte("# branch.oid ")); ok && string(oid) != "(initial)" {
+			s.head = string(oid)
+		}
+		return 0, nil
+	case '?':
+		name := string(field[2:])
+		if !keep(name) {
+			return 0, nil
+		}
+		s.untracked = append(s.untracked, name)
+		return len(name), nil
+	case '1':
+		// 1 XY sub mH mI mW hH hI path
+		p := strings.SplitN(string(field), " ", 9)
+		if len(p) != 9 || len(p[1]) != 2 {
+			return 0, errMalformed
+		}
+		s.changes = append(s.changes, change{
+			path: p[8], x: p[1][0], y: p[1][1], head: entry{p[3], p[6]}, index: entry{p[4], p[7]},
+		})
+		return len(field), nil
+	case 'u':
+		// u XY sub m1 m2 m3 mW h1 h2 h3 path
+		p := strings.SplitN(string(field), " ", 11)
+		if len(p) != 11 {
+			return 0, errMalformed
+		}
+		s.changes = append(s.changes, change{path: p[10], x: 'U', y: 'U', unmerged: true})
+		return len(field), nil
+	}
+	return 0, errMalformed
+}
+
+// tracked is one line of process 1b: an index entry of a protected path.
+type tracked struct {
+	path  string
+	tag   byte // of ls-files -v: H, S, M, lower case when assume-unchanged
+	stage byte
+	entry
+}
+
+// tracked lists the index entries that match the pathspecs.
+func (r *runner) tracked(ctx context.Context, pathspecs []string) ([]tracked, error) {
+	var out []tracked
+	err := r.stream(ctx, nil, func(in *bufio.Reader) error {
+		return fields(in, func(f []byte) (int, error) {
+			// H 100644 <id> 0\t<path>
+			head, name, ok := strings.Cut(string(f), "\t")
+			p := strings.Split(head, " ")
+			if !ok || len(p) != 4 || len(p[0]) != 1 || len(p[3]) != 1 {
+				return 0, errMalformed
+			}
+			out = append(out, tracked{path: name, tag: p[0][0], stage: p[3][0], entry: entry{p[1], p[2]}})
+			return len(f), nil
+		})
+	}, append([]string{"ls-files", "-s", "-v", "-z", "--"}, pathspecs...)...)
+	return out, err
+}
+
+// rawEntry is one line of a raw listing.
+type rawEntry struct {
+	old, new         entry
+	status           byte
+	oldName, newName string // equal unless renamed or copied
+}
+
+// patch is the parsed output of one diff.
+type patch struct {
+	entries []rawEntry
+	records []diff.Record
+	texts   [][]byte // the text of each record
+}
+
+// diff runs git diff with the fixed options and reads listing and patch.
+func (r *runner) diff(ctx context.Context, args ...string) (*patch, error) {
+	var p *patch
+	err := r.stream(ctx, nil, func(in *bufio.Reader) error {
+		var err error
+		p, err = readPatch(in)
+		return err
+	}, append([]string{"diff"}, args...)...)
+	return p, err
+}
+
+func readPatch(in *bufio.Reader) (*patch, error) {
+	p := &patch{}
+	kept := 0
+	for {
+		c, err := in.ReadByte()
+		if errors.Is(err, io.EOF) {
+			return p, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if c == 0 {
+			break
+		}
+		if c != ':' {
+			return nil, errMalformed
+		}
+		e, n, err := readRaw(in)
+		if err != nil {
+			return nil, err
+		}
+		if kept += n; kept > listingBound {
+			return nil, errTooLong
+		}
+		p.entries = append(p.entries, e)
+	}
+	body, err := readAll(in, patchBound)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.match(splitRecords(body))
+}
+
+func readRaw(in *bufio.Reader) (rawEntry, int, error) {
+	head, err := readField(in)
+	if err != nil {
+		return rawEntry{}, 0, err
+	}
+	f := strings.Split(head, " ")
+	if len(f) != 5 || f[4] == "" {
+		return rawEntry{}, 0, errMalformed
+	}
+	e := rawEntry{old: entry{f[0], f[2]}, new: entry{f[1], f[3]}, status: f[4][0]}
+	if e.oldName, err = readField(in); err != nil {
+		return rawEntry{}, 0, err
+	}
+	e.newName = e.oldName
+	if e.status == 'R' || e.status == 'C' {
+		if e.newName, err = readField(in); err != nil {
+			return rawEntry{}, 0, err
+		}
+	}
+	return e, len(head) + len(e.oldName) + len(e.newName), nil
+}
+
+func readField(in *bufio.Reader) (string, error) {
+	var b []byte
+	for {
+		part, err := in.ReadSlice(0)
+		b = append(b, part...)
+		if len(b) > entryBound {
+			return "", errTooLong
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err != nil {
+			return "", io.ErrUnexpectedEOF
+		}
+		return string(b[:len(b)-1]), nil
+	}
+}
+
+// splitRecords cuts a patch body at its record headers. No content line can
+// look like one, since content carries a prefix character. The text after the
+// second @@ of a hunk header depends on the repository's diff drivers and is
+// dropped (§2.3).
+func splitRecords(body []byte) [][]byte {
+	var out [][]byte
+	start := -1
+	cut := func(end int) {
+		if start >= 0 {
+			out = append(out, trimHunkHeaders(body[start:end]))
+		}
+	}
+	for at := 0; at < len(body); {
+		if bytes.HasPrefix(body[at:], []byte("diff --git ")) {
+			cut(at)
+			start = at
+		}
+		next := bytes.IndexByte(body[at:], '\n')
+		if next < 0 {
+			break
+		}
+		at += next + 1
+	}
+	cut(len(body))
+	return out
+}
+
+func trimHunkHeaders(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		line := text
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+			line = text[:i+1]
+		}
+		text = text[len(line):]
+		if bytes.HasPrefix(line, []byte("@@ ")) {
+			if end := bytes.Index(line[3:], []byte(" @@")); end >= 0 {
+				out = append(out, line[:3+end+3]...)
+				out = append(out, '\n')
+				continue
+			}
+		}
+		out = append(out, line...)
+	}
+	return out
+}
+
+// match gives every record the names and modes of its listing entry: a header
+// can be ambiguous, the listing cannot. An entry without a record is only
+// stat-dirty and is dropped.
+func (p *patch) match(texts [][]byte) error {
+	var kept []rawEntry
+	next := 0
+	for _, e := range p.entries {
+		n := 1
+		if e.status == 'T' {
+			n = 2
+		}
+		took := 0
+		for ; took < n && next < len(texts); took++ {
+			records := diff.Parse(texts[next])
+			if len(records) != 1 || !e.names(&records[0], took, n) {
+				break
+			}
+			p.records = append(p.records, records[0])
+			p.texts = append(p.texts, texts[next])
+			next++
+		}
+		switch {
+		case took > 0:
+			kept = append(kept, e)
+		case e.status != 'M' || e.old.mode != e.new.mode:
+			return fmt.Errorf("%w: no record for a listed path", errMalformed)
+		}
+	}
+	if next != len(texts) {
+		return fmt.Errorf("%w: a record without a listed path", errMalformed)
+	}
+	p.entries = kept
+	return nil
+}
+
+// names says whether rec can be the entry's record number i of n and writes
+// the entry's names and modes into it.
+func (e *rawEntry) names(rec *diff.Record, i, n int) bool {
+	if !rec.InvalidName && rec.Path() != e.newName && rec.Path() != e.oldName {
+		return false
+	}
+	// A new value, so that nothing is left of a name the header spelled badly.
+	*rec = diff.Record{
+		OldName: e.oldName, NewName: e.newName, OldMode: e.old.mode, NewMode: e.new.mode,
+		New: rec.New, Deleted: rec.Deleted, Renamed: rec.Renamed, Copied: rec.Copied,
+		Binary: rec.Binary, HasHunks: rec.HasHunks, Hunks: rec.Hunks,
+	}
+	switch {
+	case e.status == 'A', n == 2 && i == 1:
+		rec.OldName, rec.OldMode = "", ""
+	case e.status == 'D', n == 2 && i == 0:
+		rec.NewName, rec.NewMode = "", ""
+	}
+	return true
+}
+
+// literal and globs are pathspecs that mean exactly what they say.
+func literal(path string) string { return ":(top,literal)" + path }
+
+func icaseGlobs(patterns []string) []string {
+	out := make([]string, len(patterns))
+	for i, p := range patterns {
+		out[i] = ":(top,icase,glob)" + p
+	}
+	return out
+}
+
+// argumentRoom is how many bytes of paths one command line may carry; past it
+// a listing runs over the whole tree instead (§2.1).
+const argumentRoom = 96 << 10
+
+// literals are pathspecs for paths, or none when they do not fit.
+func literals(paths []string) []string {
+	total := 0
+	out := make([]string, 0, len(paths))
+	for _, p := range paths {
+		if strings.ContainsRune(p, 0) {
+			return nil
+		}
+		l := literal(p)
+		if total += len(l) + 1; total > argumentRoom {
+			return nil
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+func tempDir() (string, func(), error) {
+	dir, err := os.MkdirTemp("", "shipgate-")
+	if err != nil {
+		return "", nil, err
+	}
+	return dir, func() { os.RemoveAll(dir) }, nil
+}

@@ -1,0 +1,215 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha1" //nolint:gosec // Git's own object ids; not a security property of ours.
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// objects is an open cat-file process. Every object it delivers is hashed and
+// must equal its id, since git does not check a loose object on reading (§2.1).
+type objects struct {
+	cmd    *exec.Cmd
+	cancel context.CancelFunc
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr limitedBuffer
+	r      *runner
+}
+
+// object is one answer. Data is nil when the object is over the asked bound.
+type object struct {
+	id, kind string
+	size     int64
+	data     []byte
+}
+
+var (
+	errObjectMissing = errors.New("an object is missing")
+	errObjectDamaged = errors.New("an object does not match its id")
+)
+
+func (r *runner) objects(ctx context.Context) (*objects, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	o := &objects{cmd: r.command(ctx, []string{"cat-file", "--batch"}), cancel: cancel, r: r}
+	o.cmd.Stderr = &o.stderr
+	in, err := o.cmd.StdinPipe()
+	if err != nil {
+		cancel()
+		return nil, &failure{verb: "cat-file", err: err}
+	}
+	out, err := o.cmd.StdoutPipe()
+	if err != nil {
+		cancel()
+		return nil, &failure{verb: "cat-file", err: err}
+	}
+	o.in, o.out = in, bufio.NewReaderSize(out, 64<<10)
+	if err := o.cmd.Start(); err != nil {
+		cancel()
+		return nil, &failure{verb: "cat-file", err: err}
+	}
+	return o, nil
+}
+
+// close ends the process and waits for it.
+func (o *objects) close() {
+	o.in.Close()
+	o.cancel()
+	o.cmd.Wait() //nolint:errcheck // it was told to end; its status says nothing more
+}
+
+// get asks for one object. name is an id, or a revision expression that the
+// caller has checked to hold no line end.
+func (o *objects) get(name string, bound int64) (*object, error) {
+	if _, err := io.WriteString(o.in, name+"\n"); err != nil {
+		return nil, &failure{verb: "cat-file", stderr: o.r.shown(o.stderr.Bytes()), err: err}
+	}
+	line, err := o.out.ReadString('\n')
+	if err != nil {
+		o.cancel()
+		o.cmd.Wait() //nolint:errcheck // the reason is on standard error
+		return nil, &failure{verb: "cat-file", stderr: o.r.shown(o.stderr.Bytes()), err: err}
+	}
+	line = strings.TrimSuffix(line, "\n")
+	f := strings.Split(line, " ")
+	if n := len(f); n >= 2 && (f[n-1] == "missing" || f[n-1] == "ambiguous" || f[n-1] == "submodule") {
+		return nil, errObjectMissing
+	}
+	if len(f) != 3 {
+		return nil, &failure{verb: "cat-file", err: errMalformed}
+	}
+	size, err := strconv.ParseInt(f[2], 10, 64)
+	if err != nil || size < 0 {
+		return nil, &failure{verb: "cat-file", err: errMalformed}
+	}
+	obj := &object{id: f[0], kind: f[1], size: size}
+	if size > bound {
+		_, err = io.CopyN(io.Discard, o.out, size+1)
+		return obj, err
+	}
+	obj.data = make([]byte, size+1)
+	if _, err := io.ReadFull(o.out, obj.data); err != nil {
+		return nil, &failure{verb: "cat-file", err: err}
+	}
+	obj.data = obj.data[:size]
+	if objectID(obj.kind, obj.data, len(obj.id)) != obj.id {
+		return nil, errObjectDamaged
+	}
+	return obj, nil
+}
+
+// objectID is the id of an object with this content, in the hash that ids of
+// this length use.
+func objectID(kind string, data []byte, idLength int) string {
+	h := newHash(idLength)
+	fmt.Fprintf(h, "%s %d\x00", kind, len(data))
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func newHash(idLength int) hash.Hash {
+	if idLength == 64 {
+		return sha256.New()
+	}
+	return sha1.New() //nolint:gosec // see above
+}
+
+const treeBound = 64 << 20
+
+// tree is a commit's tree, read folder by folder as it is asked for.
+type tree struct {
+	objects *objects
+	rootID  string
+	folders map[string]map[string]entry // by folder path, "" for the root
+}
+
+// treeOf is the tree of a commit.
+func (o *objects) treeOf(commit string) (*tree, error) {
+	obj, err := o.get(commit+"^{tree}", treeBound)
+	if err != nil {
+		return nil, err
+	}
+	t := &tree{objects: o, rootID: obj.id, folders: map[string]map[string]entry{}}
+	t.folders[""], err = parseTree(obj)
+	return t, err
+}
+
+func parseTree(obj *object) (map[string]entry, error) {
+	if obj.kind != "tree" || obj.data == nil {
+		return nil, &failure{verb: "cat-file", err: errMalformed}
+	}
+	raw := len(obj.id) / 2
+	out := map[string]entry{}
+	for data := obj.data; len(data) > 0; {
+		space := bytes.IndexByte(data, ' ')
+		end := bytes.IndexByte(data, 0)
+		if space < 0 || end < space || len(data) < end+1+raw {
+			return nil, &failure{verb: "cat-file", err: errMalformed}
+		}
+		mode := string(data[:space])
+		if len(mode) == 5 {
+			mode = "0" + mode
+		}
+		out[string(data[space+1:end])] = entry{mode, hex.EncodeToString(data[end+1 : end+1+raw])}
+		data = data[end+1+raw:]
+	}
+	return out, nil
+}
+
+// entry is the entry at path, the zero entry when there is none. A path below
+// something that is no folder has none.
+func (t *tree) entry(path string) (entry, error) {
+	dir, name := "", path
+	for {
+		folder, err := t.folder(dir)
+		if err != nil || folder == nil {
+			return entry{}, err
+		}
+		head, rest, more := strings.Cut(name, "/")
+		if !more {
+			return folder[name], nil
+		}
+		if folder[head].mode != modeFolder {
+			return entry{}, nil
+		}
+		dir = join(dir, head)
+		name = rest
+	}
+}
+
+func (t *tree) folder(dir string) (map[string]entry, error) {
+	if f, ok := t.folders[dir]; ok {
+		return f, nil
+	}
+	e, err := t.entry(dir)
+	if err != nil || e.mode != modeFolder {
+		return nil, err
+	}
+	obj, err := t.objects.get(e.id, treeBound)
+	if err != nil {
+		return nil, err
+	}
+	f, err := parseTree(obj)
+	if err != nil {
+		return nil, err
+	}
+	t.folders[dir] = f
+	return f, nil
+}
+
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}

@@ -1,0 +1,336 @@
+package git
+
+import (
+	"bytes"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"plimsoll.dev/internal/gate/diff"
+	"plimsoll.dev/internal/gate/source"
+	"plimsoll.dev/internal/gate/surface"
+)
+
+// comparison is one after-state against its base: two views and what Git said
+// about the paths between them.
+type comparison struct {
+	token    surface.Token
+	old, new view
+	// changed holds every path that differs between the two sides.
+	changed map[string]bool
+	// entries are the two index or tree entries of a changed path, where known;
+	// modes decide "mode only".
+	entries map[string][2]entry
+	// filtered paths carry a filter attribute on a side: neither text is known.
+	filtered map[string]bool
+	// bounds are paths with a bound of their own (untracked files).
+	bounds map[string]int64
+	// unread are paths whose new side another step could not read, by code.
+	unread map[string]string
+	// records by path, for paths whose texts are not known.
+	records map[string]*diff.Record
+	// manifestBound is the bound of the configured manifest on the new side.
+	manifestBound int64
+}
+
+// replaced says whether the link at p was itself changed, so that it is no way
+// to the files that Git lists below p (§2.7).
+func (c *comparison) replaced(p string) bool { return c.changed[p] }
+
+// build reads both sides of every touched protected path. through are adapter
+// paths that Git did not list but that a link makes part of the change.
+func (a *acquisition) build(c *comparison, through map[string]bool) error {
+	touched := map[string]bool{}
+	for p := range c.changed {
+		if a.protected(p) {
+			touched[p] = true
+		}
+	}
+	for p := range through {
+		touched[p] = true
+	}
+	for _, p := range sorted(touched) {
+		ch, err := a.change(c, p)
+		if err != nil {
+			return err
+		}
+		if ch != nil {
+			a.in.Changes = append(a.in.Changes, *ch)
+		}
+	}
+	return nil
+}
+
+// protected says whether a change of p is judged by rules.
+func (a *acquisition) protected(p string) bool {
+	return surface.IsBoundary(p) || p == a.manifest || p == a.policyPath && p != ""
+}
+
+// readable says whether rules read the text at p; other protected paths only
+// count as changed.
+func (a *acquisition) readable(p string) bool {
+	return surface.IsAdapterPath(p) || p == a.manifest || p == a.policyPath && p != ""
+}
+
+func (a *acquisition) change(c *comparison, p string) (*surface.Change, error) {
+	before, err := resolve(c.old, p, c.replaced)
+	if err != nil {
+		return nil, err
+	}
+	after, err := resolve(c.new, p, c.replaced)
+	if err != nil {
+		return nil, err
+	}
+	if a.atLinkPoint(p, before, after) {
+		return nil, nil // row 27 alone; made by links
+	}
+	ch := &surface.Change{
+		Path: p, Source: c.token, Listed: c.changed[p],
+		Manifest: p == a.manifest, Policy: p == a.policyPath && p != "",
+	}
+	if e := c.entries[p]; e[0].file() && e[1].file() && e[0].id == e[1].id && e[0].mode != e[1].mode {
+		ch.ModeOnly = true
+	}
+	if !a.readable(p) {
+		ch.Old.Present = before.outcome != nothing
+		ch.New.Present = after.outcome != nothing
+		ch.Deleted = ch.Old.Present && !ch.New.Present
+		a.lines(c, ch)
+		return ch, nil
+	}
+	if a.linkRefused(p, before, after) {
+		a.issue(codeExternal, p)
+		ch.Old.Present = before.outcome != nothing
+		ch.New = surface.Side{Present: after.outcome != nothing, Unresolved: codeExternal}
+		ch.Deleted = ch.Old.Present && !ch.New.Present
+		a.lines(c, ch)
+		return ch, nil
+	}
+	if before.through() || after.through() {
+		ch.Link = &surface.Link{Old: target(before), New: target(after)}
+	}
+	if ch.Old, err = a.side(c, c.old, p, before, surfaceBound); err != nil {
+		return nil, err
+	}
+	bound := int64(surfaceBound)
+	if b, ok := c.bounds[p]; ok {
+		bound = b
+	}
+	if p == a.manifest {
+		bound = c.manifestBound
+	}
+	if ch.New, err = a.side(c, c.new, p, after, bound); err != nil {
+		return nil, err
+	}
+	if code := c.unread[p]; code != "" && ch.New.Present {
+		ch.New = surface.Side{Present: true, Unresolved: code}
+	}
+	ch.Deleted = ch.Old.Present && !ch.New.Present
+	for _, s := range []surface.Side{ch.Old, ch.New} {
+		if s.Unresolved != "" {
+			a.issue(s.Unresolved, p)
+		}
+	}
+	if surface.IsGateWorkflow(p) && bytes.Contains(ch.New.Bytes, []byte("uses: ./")) {
+		ch.ActionUsesGate, err = a.actionUsesGate(c.new)
+	}
+	a.lines(c, ch)
+	return ch, err
+}
+
+// linkRefused says that a side is behind a link that may not be read (§2.7).
+// The configured manifest is never read through a link (§2.6).
+func (a *acquisition) linkRefused(p string, before, after resolution) bool {
+	if p == a.manifest && (before.through() || after.through()) {
+		return true
+	}
+	bad := func(r resolution) bool { return r.outcome == refused || r.outcome == folder && r.through() }
+	return bad(before) || bad(after) || after.outcome == dangling
+}
+
+func target(r resolution) *string {
+	if r.outcome != linked {
+		return nil
+	}
+	return &r.end
+}
+
+// side reads the text at the end of a resolution. An entry that is no file and
+// no link (a folder under a file's name) counts as absent.
+func (a *acquisition) side(c *comparison, v view, p string, r resolution, bound int64) (surface.Side, error) {
+	if r.outcome != plain && r.outcome != linked {
+		return surface.Side{}, nil
+	}
+	if c.filtered[p] || c.filtered[r.end] {
+		return surface.Side{Present: true, Unresolved: codeFiltered}, nil
+	}
+	text, err := v.content(r.end, r.entry, bound)
+	if _, unread := asReadError(err); unread {
+		return surface.Side{Present: true, Unresolved: codeOf(err)}, nil
+	}
+	if err != nil {
+		return surface.Side{}, err
+	}
+	return textSide(text), nil
+}
+
+// textSide is a side with this text, unresolved when no rule may read it.
+func textSide(text []byte) surface.Side {
+	switch {
+	case bytes.IndexByte(text, 0) >= 0:
+		return surface.Side{Present: true, Unresolved: codeBinary}
+	case !utf8.Valid(text):
+		return surface.Side{Present: true, Unresolved: codeNonUTF8}
+	}
+	return surface.Side{Present: true, Bytes: text}
+}
+
+// lines gives the change its added and removed lines: from the two texts where
+// both are known, else from the record's hunks.
+func (a *acquisition) lines(c *comparison, ch *surface.Change) {
+	if ch.Old.Unresolved == "" && ch.New.Unresolved == "" && a.readable(ch.Path) {
+		ch.Added, ch.Removed = surface.ChangedLines(ch.Old.Bytes, ch.New.Bytes)
+		return
+	}
+	if rec := c.records[ch.Path]; rec != nil {
+		ch.Added, ch.Removed = recordLines(rec)
+	}
+}
+
+func recordLines(rec *diff.Record) (added, removed []surface.AddedLine) {
+	for _, l := range rec.Added() {
+		added = append(added, surface.AddedLine{Text: l})
+	}
+	for _, l := range rec.Removed() {
+		removed = append(removed, surface.AddedLine{Text: l})
+	}
+	return added, removed
+}
+
+// actionUsesGate says whether the repository's own action is the gate (§5.1,
+// rule 10). An action that cannot be read is not.
+func (a *acquisition) actionUsesGate(v view) (bool, error) {
+	for _, name := range []string{"action.yml", "action.yaml"} {
+		res, err := resolve(v, name, nil)
+		if err != nil {
+			return false, err
+		}
+		if res.outcome != plain {
+			continue
+		}
+		text, err := v.content(name, res.entry, surfaceBound)
+		if _, unread := asReadError(err); unread {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if doc, bad := source.ParseYAML(text); bad == nil && surface.ActionIsGate(doc) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// links finds what the change reaches through links (§2.7). candidates are the
+// paths of links at adapter paths and link points, on any side. It returns the
+// adapter paths that are touched through an unchanged link, and reports the
+// link points that are no longer the folder Git lists.
+func (a *acquisition) links(c *comparison, candidates map[string]bool) (map[string]bool, error) {
+	through := map[string]bool{}
+	for _, l := range sorted(candidates) {
+		for _, v := range []view{c.old, c.new} {
+			res, err := resolve(v, l, nil)
+			if err != nil {
+				return nil, err
+			}
+			if !res.through() {
+				continue
+			}
+			reached := false
+			for _, p := range append(res.via, res.end) {
+				reached = reached || p != l && c.changed[p]
+			}
+			switch res.outcome {
+			case linked, dangling, refused:
+				if reached && a.readable(l) {
+					through[l] = true
+				}
+			case folder:
+				if reached && surface.IsLinkPoint(l) {
+					a.linkPoint(l)
+				}
+				for p := range c.changed {
+					if rest, below := strings.CutPrefix(p, res.end+"/"); below && surface.IsAdapterPath(l+"/"+rest) {
+						through[l+"/"+rest] = true
+					}
+				}
+			case nothing, plain:
+			}
+		}
+	}
+	for _, p := range sorted(c.changed) {
+		if !surface.IsLinkPoint(p) {
+			continue
+		}
+		before, err := resolve(c.old, p, c.replaced)
+		if err != nil {
+			return nil, err
+		}
+		after, err := resolve(c.new, p, c.replaced)
+		if err != nil {
+			return nil, err
+		}
+		if a.atLinkPoint(p, before, after) {
+			a.linkPoint(p)
+		}
+	}
+	return through, nil
+}
+
+// atLinkPoint says whether a changed path is a link or a nested repository
+// where hosts expect a folder. A link to a file below such a folder is none:
+// it is read like any other.
+func (a *acquisition) atLinkPoint(p string, before, after resolution) bool {
+	if !surface.IsLinkPoint(p) {
+		return false
+	}
+	special := func(r resolution) bool {
+		switch r.outcome {
+		case refused, dangling:
+			return true
+		case folder:
+			return r.through()
+		case nothing, plain, linked:
+		}
+		return false
+	}
+	if surface.IsAdapterPath(p) {
+		// A file a host loads: links to nowhere are row 27 with unresolved text.
+		only := func(r resolution) bool { return r.outcome == folder && r.through() }
+		return only(before) || only(after)
+	}
+	return special(before) || special(after)
+}
+
+func (a *acquisition) linkPoint(p string) {
+	a.issue(codeExternal, p)
+	for _, have := range a.in.LinkPoints {
+		if have == p {
+			return
+		}
+	}
+	a.in.LinkPoints = append(a.in.LinkPoints, p)
+	sort.Strings(a.in.LinkPoints)
+}
+
+// structure adds the structural issues of one after-state's records (§3.2).
+func (a *acquisition) structure(records []diff.Record, detached bool) {
+	for _, i := range diff.Issues(records, diff.Options{Boundary: a.protected, Detached: detached}) {
+		s := surface.Issue{Code: i.Code, Path: i.Path, Message: i.Message}
+		if !a.issued[s] {
+			a.issued[s] = true
+			a.in.Issues = append(a.in.Issues, s)
+		}
+	}
+}
