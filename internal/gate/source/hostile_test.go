@@ -90,6 +90,10 @@ func TestComparingLargeMapsCostsNoMoreThanTheirLength(t *testing.T) {
 	if !a.Equal(b) {
 		t.Error("not equal")
 	}
+	byHand := source.Value{Kind: source.Map, Members: b.Members}
+	if !a.Equal(byHand) || !byHand.Equal(a) {
+		t.Error("not equal to its copy")
+	}
 	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("took %v", took)
 	}

@@ -130,6 +130,7 @@ func (v Value) Equal(o Value) bool {
 		if len(v.Members) != len(o.Members) {
 			return false
 		}
+		o = o.indexed()
 		for _, m := range v.Members {
 			other := o.Get(m.Key)
 			if !other.Present() || !m.Value.Equal(other) {
@@ -140,6 +141,24 @@ func (v Value) Equal(o Value) bool {
 	default:
 		return v.Text == o.Text
 	}
+}
+
+// indexedFrom is the number of members from which on a Map is indexed: below
+// it, comparing a few keys is faster than hashing one.
+const indexedFrom = 12
+
+// indexed is v with an index if it is a large Map. The parsers index theirs; a
+// Value put together by hand gets one when it is compared, because a hostile
+// file has a hundred thousand keys.
+func (v Value) indexed() Value {
+	if len(v.Members) < indexedFrom || len(v.index) == len(v.Members) {
+		return v
+	}
+	v.index = make(map[string]int, len(v.Members))
+	for i := range v.Members {
+		v.index[v.Members[i].Key] = i
+	}
+	return v
 }
 
 // ParseError says that a text is not what its parser accepts. Its text holds

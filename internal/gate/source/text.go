@@ -99,10 +99,6 @@ func screen(parser string, text []byte) *ParseError {
 	return &ParseError{Parser: parser, Pos: c.at(off)}
 }
 
-// indexedFrom is the number of members from which on a map is indexed: below
-// it, comparing a few keys is faster than hashing one.
-const indexedFrom = 12
-
 // members collects the members of one map while it is read.
 type members struct {
 	list  []Member
@@ -125,15 +121,11 @@ func (m *members) has(key string) bool {
 // add appends a member whose key is not there yet.
 func (m *members) add(member Member) {
 	m.list = append(m.list, member)
-	switch {
-	case m.index != nil:
-		m.index[member.Key] = len(m.list) - 1
-	case len(m.list) == indexedFrom:
-		m.index = make(map[string]int, 2*indexedFrom)
-		for i := range m.list {
-			m.index[m.list[i].Key] = i
-		}
+	if m.index == nil {
+		m.index = Value{Members: m.list}.indexed().index
+		return
 	}
+	m.index[member.Key] = len(m.list) - 1
 }
 
 func (m *members) value(pos Position) Value {
