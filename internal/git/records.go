@@ -126,10 +126,18 @@ func (w *worktreeChange) diskRecords() (*recordSet, error) {
 		return set, nil
 	}
 	paths := make([]string, 0, len(w.changes))
+	read := false
 	for p := range w.changes {
 		paths = append(paths, p)
+		read = read || w.readable(p)
 	}
 	sort.Strings(paths)
+	if read {
+		// Blobs will be asked for: let cat-file start beside the diff.
+		if _, err := w.objects(); err != nil {
+			return nil, err
+		}
+	}
 	args := append([]string{w.status.head}, diffOptions...)
 	p, err := w.repo.diff(w.ctx, append(append(args, "--"), literals(paths)...)...)
 	if err != nil {

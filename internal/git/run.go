@@ -51,6 +51,8 @@ var settings = []string{
 	"core.bigFileThreshold=32m", "core.quotePath=false", "diff.suppressBlankEmpty=false",
 	"submodule.recurse=false", "core.attributesFile=" + os.DevNull, "core.commitGraph=false",
 	"diff.renameLimit=32767", "advice.graftFileDeprecated=false",
+	// status reads the order file too, where no -O can be given.
+	"diff.orderFile=" + os.DevNull,
 	// A split index would let update-index on a temporary index write into the git folder.
 	"core.splitIndex=false",
 }
