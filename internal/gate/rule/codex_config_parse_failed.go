@@ -27,31 +27,15 @@ func checkCodexConfigParseFailed(p *Pass) {
 		case surface.RoleCodexConfig:
 			// A deleted config has a row of its own, whatever it held.
 			if !s.Deleted {
-				reportCodexUnread(p, s, "codex_config_content_unresolved", "toml_parse_failed")
+				reportUnread(p, s, "codex_config_content_unresolved", "toml_parse_failed")
 			}
 		case surface.RoleCodexHooks:
-			reportCodexUnread(p, s, "hooks_json_content_unresolved", "hooks_json_parse_failed")
+			reportUnread(p, s, "hooks_json_content_unresolved", "hooks_json_parse_failed")
 		case surface.RoleClaudeSettings, surface.RoleMCPServers, surface.RoleCursorCLI, surface.RoleWorkflow,
 			surface.RolePolicy, surface.RoleSyntax, surface.RoleText:
 		}
 	}
 	if bad := p.PolicyInvalid; bad != nil {
 		p.Report(bad.Path, 0, "codex_boundary_policy_invalid", With("code", bad.Code), With("message", bad.Message))
-	}
-}
-
-// reportCodexUnread reports the first reason why a surface cannot be compared:
-// an unknown text before a malformed one, the new side before the old one.
-func reportCodexUnread(p *Pass, s *surface.Surface, unresolved, failed string) {
-	switch {
-	case s.New.Unresolved != "":
-		p.Report(s.Path, 0, unresolved, With("source", s.New.Unresolved))
-	case s.Old.Unresolved != "":
-		p.Report(s.Path, 0, unresolved, With("source", s.Old.Unresolved))
-	case s.NewDoc.Err != nil:
-		p.Report(s.Path, s.NewDoc.Err.Pos.Line, failed, s.NewDoc.Err.Evidence()...)
-	case s.OldDoc.Err != nil:
-		// The place in the evidence is one in the old text, none to point at now.
-		p.Report(s.Path, 0, "old_"+failed, s.OldDoc.Err.Evidence()...)
 	}
 }

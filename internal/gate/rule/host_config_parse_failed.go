@@ -25,11 +25,11 @@ var HostConfigParseFailed = Rule{
 		for _, s := range p.Surfaces {
 			switch s.Role {
 			case surface.RoleClaudeSettings, surface.RoleMCPServers, surface.RoleCursorCLI:
-				if !reportUnread(p, s, "json_parse_failed") {
+				if !reportUnread(p, s, "host_config_content_unresolved", "json_parse_failed") {
 					reportUnknownKeys(p, s)
 				}
 			case surface.RoleWorkflow:
-				if !reportUnread(p, s, "workflow_yaml_parse_failed") {
+				if !reportUnread(p, s, "host_config_content_unresolved", "workflow_yaml_parse_failed") {
 					reportNoMapping(p, s)
 				}
 			case surface.RoleCodexConfig, surface.RoleCodexHooks, surface.RolePolicy, surface.RoleSyntax, surface.RoleText:
@@ -40,10 +40,10 @@ var HostConfigParseFailed = Rule{
 
 // reportUnread reports the first reason why a surface cannot be compared: an
 // unknown text before a malformed one, the new side before the old one.
-func reportUnread(p *Pass, s *surface.Surface, failed string) bool {
+func reportUnread(p *Pass, s *surface.Surface, unresolved, failed string) bool {
 	for _, side := range []surface.Side{s.New, s.Old} {
 		if side.Unresolved != "" {
-			p.Report(s.Path, 0, "host_config_content_unresolved", With("source", side.Unresolved))
+			p.Report(s.Path, 0, unresolved, With("source", side.Unresolved))
 			return true
 		}
 	}
