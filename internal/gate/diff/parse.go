@@ -24,9 +24,10 @@ func Parse(text []byte) []Record {
 		case bytes.HasPrefix(line, []byte(recordStart)):
 			p.close()
 			if p.lines == nil {
-				// One array for the lines of all hunks: no line is copied
-				// while it grows.
+				// One array for the lines of all hunks and one for the
+				// records: nothing is copied while they grow.
 				p.lines = make([]Line, 0, bytes.Count(rest, []byte{'\n'})+1)
+				p.records = make([]Record, 0, bytes.Count(rest, []byte("\n"+recordStart))+1)
 			}
 			p.open = true
 			p.record = Record{}
