@@ -80,6 +80,14 @@ func (e *Entry) command(agent string) string {
 	return ""
 }
 
+// why is what the suggestion says to the agent.
+func (e *Entry) why() string {
+	if e.Class == ClassHostBoundary {
+		return "A boundary file changed."
+	}
+	return e.Rationale
+}
+
 // Catalogue is every row in table order. The slice is shared: do not write.
 func Catalogue() []Entry { return catalogue }
 

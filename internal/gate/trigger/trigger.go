@@ -132,5 +132,5 @@ func (r *Result) settle(winner *Entry, agent string) {
 	if command == "" {
 		command = previewCommand
 	}
-	r.NextAction = &NextAction{Kind: "command", Command: command, Why: winner.Rationale}
+	r.NextAction = &NextAction{Kind: "command", Command: command, Why: winner.why()}
 }
