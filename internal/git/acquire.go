@@ -43,31 +43,23 @@ type ShapeError struct {
 
 func (e *ShapeError) Error() string { return e.Flag + ": " + e.Msg }
 
-// Failure says which input could not be acquired. Each has a result of its own
-// (§1, §12.3).
-type Failure string
-
-// The failures.
-const (
-	DiffMissing      Failure = "diff_missing"       // no such diff file
-	DiffDenied       Failure = "diff_denied"        // not readable
-	DiffUnusable     Failure = "diff_unusable"      // over the bound, a link, hard-linked
-	RefsMissing      Failure = "refs_missing"       // a ref is no commit here: fetch_base
-	HistoryMissing   Failure = "history_missing"    // refs are not connected, or objects absent, in a shallow or partial clone: fetch_base
-	GitFailed        Failure = "git_failed"         // refs are there, Git is not able
-	WorktreeUnusable Failure = "worktree_unusable"  // no repository, no commit, damaged
-	NoHistory        Failure = "no_common_ancestor" // refs are not connected and fetching cannot help
-)
-
-// InputError says that there is no change to judge. Message is one sentence
-// for people and holds nothing of the repository's content.
+// InputError says that there is no change to judge. Each Failure has a result
+// of its own (§1, §12.3).
 type InputError struct {
-	Failure Failure
-	Message string
-	Err     error
+	Failure gate.Failure
+	// Detail is what Git said, bounded and with local paths masked; "" when the
+	// failure says it all.
+	Detail string
+	Err    error
 }
 
-func (e *InputError) Error() string { return e.Message }
+func (e *InputError) Error() string {
+	if e.Err == nil {
+		return string(e.Failure)
+	}
+	return string(e.Failure) + ": " + e.Err.Error()
+}
+
 func (e *InputError) Unwrap() error { return e.Err }
 
 const (
@@ -110,9 +102,9 @@ func Acquire(ctx context.Context, req Request) (*gate.Input, error) {
 	root := findRoot(a.workspace)
 	if root == "" {
 		if a.in.Mode == gate.GitRange {
-			return nil, &InputError{Failure: RefsMissing, Message: "The workspace is not inside a Git repository, so neither ref exists."}
+			return nil, &InputError{Failure: gate.RefMissing, Detail: "The workspace is not inside a Git repository."}
 		}
-		return nil, &InputError{Failure: WorktreeUnusable, Message: "The workspace is not inside a Git repository."}
+		return nil, &InputError{Failure: gate.NoRepository}
 	}
 	a.disk = newDisk(root)
 	if err := a.locate(root); err != nil {
@@ -148,22 +140,18 @@ func (a *acquisition) inputError(err error) error {
 	if _, ok := errors.AsType[*ShapeError](err); ok {
 		return err
 	}
-	e := &InputError{Failure: WorktreeUnusable, Err: err}
-	ranged := a.in.Mode == gate.GitRange
-	if ranged {
-		e.Failure = GitFailed
-	}
+	e := &InputError{Failure: gate.GitFailed, Err: err}
 	switch {
 	case errors.Is(err, errObjectDamaged):
-		e.Message = "An object of the repository does not match its id."
-	case errors.Is(err, errObjectMissing) && ranged:
-		e.Failure, e.Message = HistoryMissing, "An object of the range was never downloaded into this clone."
+		e.Failure = gate.ObjectDamaged
+	case errors.Is(err, errObjectMissing) && a.in.Mode == gate.GitRange:
+		e.Failure = gate.ObjectsMissing
 	case errors.Is(err, errObjectMissing):
-		e.Message = "An object the check needs is not in this clone, and the check downloads nothing."
+		e.Failure = gate.WorktreeObjects
 	case errors.Is(err, context.DeadlineExceeded):
-		e.Message = "Git did not answer in time."
+		e.Detail = "Git did not answer in time."
 	default:
-		e.Message = "Git could not read the repository: " + err.Error() + "."
+		e.Detail = err.Error()
 	}
 	return e
 }

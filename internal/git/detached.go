@@ -51,14 +51,10 @@ func (a *acquisition) detached() error {
 
 // supplied is the text of the diff.
 func (a *acquisition) supplied() ([]byte, error) {
-	const tooLong = "The diff is over 32 MiB."
 	if in := a.req.Diff.Reader; in != nil {
 		text, err := readAll(in, patchBound)
-		switch {
-		case errors.Is(err, errTooLong):
-			return nil, &InputError{Failure: DiffUnusable, Message: tooLong}
-		case err != nil:
-			return nil, &InputError{Failure: DiffUnusable, Message: "Standard input could not be read.", Err: err}
+		if err != nil {
+			return nil, &InputError{Failure: gate.StdinTooLarge, Err: err}
 		}
 		return text, nil
 	}
@@ -67,13 +63,13 @@ func (a *acquisition) supplied() ([]byte, error) {
 	case err == nil:
 		return text, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &InputError{Failure: DiffMissing, Message: "The diff file does not exist."}
+		return nil, &InputError{Failure: gate.DiffMissing}
 	case errors.Is(err, fs.ErrPermission):
-		return nil, &InputError{Failure: DiffDenied, Message: "The diff file is not readable."}
+		return nil, &InputError{Failure: gate.DiffUnreadable}
 	case codeOf(err) == codeOversized:
-		return nil, &InputError{Failure: DiffUnusable, Message: tooLong}
+		return nil, &InputError{Failure: gate.DiffTooLarge}
 	}
-	return nil, &InputError{Failure: DiffUnusable, Message: "The diff file is a link, has a hard link, is no regular file, or moved while it was read.", Err: err}
+	return nil, &InputError{Failure: gate.DiffLinked, Err: err}
 }
 
 // workspaceFile is what the strict reader finds at p.

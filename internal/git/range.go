@@ -31,7 +31,7 @@ func (a *acquisition) committed() error {
 	for i, ref := range []string{a.req.Base, a.req.Head} {
 		obj, err := o.get(ref+"^{commit}", commitBound)
 		if errors.Is(err, errObjectMissing) || err == nil && obj.kind != "commit" {
-			return &InputError{Failure: RefsMissing, Message: "A requested ref does not exist in this repository."}
+			return &InputError{Failure: gate.RefMissing}
 		}
 		if err != nil {
 			return err
@@ -146,12 +146,12 @@ func (a *acquisition) mergeBase(base, head string) (string, error) {
 	}
 	if f, ok := errors.AsType[*failure](err); ok && f.stderr == "" && len(out) == 0 {
 		if a.repo.shallow || a.repo.partial {
-			return "", &InputError{Failure: HistoryMissing, Message: "The history of this clone is too short to connect the two refs.", Err: err}
+			return "", &InputError{Failure: gate.HistoryShallow, Err: err}
 		}
-		return "", &InputError{Failure: NoHistory, Message: "The two refs have no common ancestor, so there is no range between them.", Err: err}
+		return "", &InputError{Failure: gate.HistoryUnjoined, Err: err}
 	}
 	if a.repo.shallow || a.repo.partial {
-		return "", &InputError{Failure: HistoryMissing, Message: "The history of this clone is incomplete.", Err: err}
+		return "", &InputError{Failure: gate.HistoryShallow, Err: err}
 	}
 	return "", err
 }

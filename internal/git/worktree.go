@@ -42,7 +42,7 @@ func (a *acquisition) worktree() error {
 		return err
 	}
 	if w.status.head == "" {
-		return &InputError{Failure: WorktreeUnusable, Message: "The repository has no commit yet; commit first, then the check has a base to compare with."}
+		return &InputError{Failure: gate.HeadUnborn}
 	}
 	if err := w.indexManifest(present); err != nil {
 		return err
