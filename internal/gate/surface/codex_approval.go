@@ -95,9 +95,10 @@ func NewDefaultApprovals(before, after CodexConfig) []CodexDefaultApproval {
 			was = &CodexServer{}
 		}
 		a := CodexDefaultApproval{Server: now.Ref, Tools: []string{}, Risky: []string{}, Pos: now.Pos}
-		unaskedBefore := was.unasked()
+		fresh := !was.approvesByDefault()
+		unaskedBefore, unaskedNow := was.unasked(), now.unasked()
 		for _, tool := range now.Names() {
-			if unaskedBefore(tool) {
+			if !fresh && (unaskedBefore(tool) || !unaskedNow(tool)) {
 				continue
 			}
 			a.Tools = append(a.Tools, tool)
@@ -106,7 +107,7 @@ func NewDefaultApprovals(before, after CodexConfig) []CodexDefaultApproval {
 			}
 		}
 		unbound := was.Restricted && !now.Restricted
-		if len(a.Tools) > 0 || unbound || !was.approvesByDefault() {
+		if fresh || unbound || len(a.Tools) > 0 {
 			out = append(out, a)
 		}
 	}

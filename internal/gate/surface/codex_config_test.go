@@ -170,7 +170,9 @@ func TestWhatADefaultApprovalNewlyCovers(t *testing.T) {
 		{"switched off", server(approve), server(approve + "enabled = false\n"), nil},
 		{"a tool switched on", server(approve + "tools.send.enabled = false\n"), server(approve + "tools.send.enabled = true\n"), one([]string{"send"}, []string{"send"})},
 		{"a tool table added", server(approve), server(approve + "tools.send.timeout = 1\n"), nil},
-		{"a tool table beside a list", server(approve + "enabled_tools = [\"a\"]\n"), server(approve + "enabled_tools = [\"a\"]\ntools.b.timeout = 1\n"), one([]string{"b"}, none)},
+		{"a tool table beside a list", server(approve + "enabled_tools = [\"a\"]\n"), server(approve + "enabled_tools = [\"a\"]\ntools.b.timeout = 1\n"), nil},
+		{"a listed tool switched on", server(approve + "enabled_tools = [\"send\"]\ntools.send.enabled = false\n"), server(approve + "enabled_tools = [\"send\"]\n"), one([]string{"send"}, []string{"send"})},
+		{"a listed tool that stays off", server(approve + "enabled_tools = [\"send\"]\ntools.send.enabled = false\n"), server(approve + "tools.send.enabled = false\nenabled_tools = [\"send\"]\n"), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
