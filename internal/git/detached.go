@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"plimsoll.dev/internal/gate"
 	"plimsoll.dev/internal/gate/diff"
 	"plimsoll.dev/internal/gate/surface"
 )
@@ -64,7 +65,7 @@ func (a *acquisition) supplied() ([]byte, error) {
 		return text, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, &InputError{Failure: gate.DiffMissing}
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), codeOf(err) == codeUnreadable:
 		return nil, &InputError{Failure: gate.DiffUnreadable}
 	case codeOf(err) == codeOversized:
 		return nil, &InputError{Failure: gate.DiffTooLarge}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"plimsoll.dev/internal/gate"
 	"plimsoll.dev/internal/gate/source"
 	"plimsoll.dev/internal/gate/surface"
 )

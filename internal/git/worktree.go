@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"plimsoll.dev/internal/gate"
 	"plimsoll.dev/internal/gate/surface"
 	"plimsoll.dev/internal/gate/trigger"
 )
