@@ -103,7 +103,7 @@ func (l *issueList) addPaths(r *Record) {
 		bad  bool
 	}{{r.OldName, r.badOld}, {r.NewName, r.badNew}} {
 		if side.bad || side.name != "" && !PortablePath(side.name) {
-			l.add(CodePathInvalid, side.name, message)
+			l.add(CodePathInvalid, lossy([]byte(side.name)), message)
 			found = true
 		}
 	}

@@ -155,6 +155,13 @@ func TestARecordThatItsMakerCallsInvalidIsOne(t *testing.T) {
 	}
 }
 
+func TestANameThatIsNotUTF8IsPrintedLossily(t *testing.T) {
+	got := diff.Issues([]diff.Record{diff.NewFile("caf\xe9", "100644", nil)}, diff.Options{})
+	if len(got) != 1 || got[0].Path != "caf\uFFFD" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestPortablePaths(t *testing.T) {
 	for _, p := range []string{"x", "a/b", "café/x", ".claude/x", "..x", "a b", "console", "com0", "com10", "lptx", "x.con", "a-\U0001F6A2"} {
 		if !diff.PortablePath(p) {

@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"slices"
 	"strings"
 
 	"plimsoll.dev/internal/gate/source"
@@ -182,7 +183,8 @@ func insertions(before, after []string) []string {
 			next--
 			continue
 		}
-		up = append([]string{after[i]}, up...)
+		up = append(up, after[i])
 	}
+	slices.Reverse(up)
 	return []string{strings.Join(down, "\n"), strings.Join(up, "\n")}
 }
