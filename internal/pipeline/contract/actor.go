@@ -84,6 +84,9 @@ func (s RoleSet) Has(r Role) bool { return r.Valid() && s&r.bit() != 0 }
 // Contains says whether every member of t is in s.
 func (s RoleSet) Contains(t RoleSet) bool { return s&t == t }
 
+// Meets says whether s and t have a member in common.
+func (s RoleSet) Meets(t RoleSet) bool { return s&t != 0 }
+
 // Union is the set of what is in s or in t.
 func (s RoleSet) Union(t RoleSet) RoleSet { return s | t }
 
@@ -188,6 +191,18 @@ type Vote struct {
 	Version int64
 	Approval
 }
+
+// Ground is on what a contract is revoked.
+type Ground string
+
+// The grounds.
+const (
+	Audit      Ground = "audit"
+	ManualStop Ground = "manual_stop"
+)
+
+// Valid says whether g is one of the two.
+func (g Ground) Valid() bool { return g == Audit || g == ManualStop }
 
 // Cause is why a contract is Frozen.
 type Cause string

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"plimsoll.dev/internal/canonical"
+	"plimsoll.dev/internal/pipeline/refusal"
 )
 
 // SchemaVersion is the version every document carries. A document with another
@@ -103,6 +104,16 @@ func (s State) Valid() bool {
 		return true
 	}
 	return false
+}
+
+// Check refuses what is none of the seven.
+func (s State) Check() error {
+	if s.Valid() {
+		return nil
+	}
+	r := refusal.At(refusal.ContractSchemaInvalid, "/state", "%q is no state", s)
+	r.Keyword = "enum"
+	return r
 }
 
 // Live says whether a contract in s is under way: at most one version of an id
