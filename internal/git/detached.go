@@ -105,6 +105,7 @@ func (a *acquisition) suppliedRecord(r *diff.Record) {
 		Deleted: r.Deleted && !r.New,
 	}
 	ch.Added, ch.Removed = recordLines(r)
+	ch.OldHunkLines, ch.NewHunkLines = hunkLines(r)
 	linkMode := r.OldMode == modeLink || r.NewMode == modeLink || r.OldMode == modeGitlink || r.NewMode == modeGitlink
 	if linkMode && (surface.IsAdapterPath(p) || surface.IsLinkPoint(p) || a.readable(p)) {
 		a.suppliedLink(p)

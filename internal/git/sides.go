@@ -194,6 +194,7 @@ func (a *acquisition) lines(c *comparison, ch *surface.Change) {
 	}
 	if rec := c.records[ch.Path]; rec != nil {
 		ch.Added, ch.Removed = recordLines(rec)
+		ch.OldHunkLines, ch.NewHunkLines = hunkLines(rec)
 	}
 }
 
@@ -205,6 +206,22 @@ func recordLines(rec *diff.Record) (added, removed []surface.AddedLine) {
 		removed = append(removed, surface.AddedLine{Text: l})
 	}
 	return added, removed
+}
+
+// hunkLines are the lines of the hunks as each side has them, context included.
+func hunkLines(rec *diff.Record) (before, after []string) {
+	for i := range rec.Hunks {
+		for _, l := range rec.Hunks[i].Lines {
+			text := surface.Lossy(string(l.Text))
+			if l.Op != '+' {
+				before = append(before, text)
+			}
+			if l.Op != '-' {
+				after = append(after, text)
+			}
+		}
+	}
+	return before, after
 }
 
 // actionUsesGate says whether the repository's own action is the gate (§5.1,
