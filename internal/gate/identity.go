@@ -129,7 +129,10 @@ func codexEvaluators(s *surface.Surface) int {
 func evaluatedFiles(surfaces []*surface.Surface) []evaluatedFile {
 	var list []evaluatedFile
 	for _, s := range surfaces {
-		f := evaluatedFile{path: s.Path, source: sourceToken(s), oldSHA: sideSHA256(s.Old), newSHA: sideSHA256(s.New)}
+		f := evaluatedFile{path: s.Path, source: sourceToken(s)}
+		if !notRebuilt(s) {
+			f.oldSHA, f.newSHA = sideSHA256(s.Old), sideSHA256(s.New)
+		}
 		for range codexEvaluators(s) {
 			list = append(list, f)
 		}

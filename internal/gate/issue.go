@@ -119,14 +119,20 @@ func (r *run) noteMark(path string) {
 // be established from a detached diff, and as a remark for the files whose texts
 // enter the Codex-family identity and for those judged in two after-states.
 func (r *run) noteSource(s *surface.Surface, split bool) {
-	token := sourceToken(s)
 	switch {
-	case token == "" || !contentRead(s):
-	case unresolved(s) != "" && !strings.HasPrefix(token, issuePrefix):
-		r.note(levelWarning, codeContentSource, "The contents of the file could not be established ("+token+").", s.Path)
+	case s.Source == "" || !contentRead(s):
+	case notRebuilt(s):
+		r.note(levelWarning, codeContentSource, "The contents of the file could not be established ("+sourceToken(s)+").", s.Path)
 	case unresolved(s) == "" && (codexEvaluators(s) > 0 || split):
-		r.note(levelInfo, codeContentSource, "Both sides of the file were read ("+token+").", s.Path)
+		r.note(levelInfo, codeContentSource, "Both sides of the file were read ("+sourceToken(s)+").", s.Path)
 	}
+}
+
+// notRebuilt says whether a detached diff left both sides unknown. Where only a
+// side could not be read, an issue says so instead.
+func notRebuilt(s *surface.Surface) bool {
+	u := unresolved(s)
+	return u != "" && !strings.HasPrefix(u, issuePrefix)
 }
 
 // split says whether the surface at i is one of two after-states of its path.
@@ -144,8 +150,8 @@ func unresolved(s *surface.Surface) string { return cmp.Or(s.New.Unresolved, s.O
 
 // sourceToken is how the texts were obtained, or why they were not.
 func sourceToken(s *surface.Surface) string {
-	if u := unresolved(s); u != "" && !strings.HasPrefix(u, issuePrefix) {
-		return u
+	if notRebuilt(s) {
+		return unresolved(s)
 	}
 	return string(s.Source)
 }

@@ -107,7 +107,7 @@ func (t *text) rows(rows []Violation) {
 		t.padded(actionPaint(v.Action), actionWord(v.Action), actions+2)
 		t.padded(plain, string(v.RiskLevel), risks+2)
 		t.put(bold, place(v))
-		t.b.WriteString("\n" + strings.Repeat(" ", actions+risks+6) + printable(v.Title) + "\n")
+		t.b.WriteString("\n" + strings.Repeat(" ", actions+risks+6) + printable(v.Title) + detail(v) + "\n")
 		t.b.WriteString(strings.Repeat(" ", actions+risks+6))
 		t.put(dim, v.ID+": "+printable(v.Recommendation))
 		t.b.WriteString("\n")
@@ -135,6 +135,25 @@ func place(v *Violation) string {
 	return p
 }
 
+// maxDetail is how much of a piece of evidence a person sees.
+const maxDetail = 60
+
+// detail is what the row is about, in parentheses: the first piece of text in
+// its evidence, which is masked already.
+func detail(v *Violation) string {
+	for _, m := range v.Evidence {
+		s, ok := m.Value.(string)
+		if !ok || m.Key == "kind" || s == "" {
+			continue
+		}
+		if r := []rune(s); len(r) > maxDetail {
+			s = string(r[:maxDetail]) + "…"
+		}
+		return " (" + printable(s) + ")"
+	}
+	return ""
+}
+
 // remarks are the diagnostics that say why something was not judged.
 func (t *text) remarks(list []Diagnostic) {
 	var shown []Diagnostic
@@ -149,8 +168,8 @@ func (t *text) remarks(list []Diagnostic) {
 	t.b.WriteString("\n")
 	for _, d := range shown[:min(len(shown), maxTextRemarks)] {
 		t.b.WriteString("  ")
-		t.put(dim, d.Level+" ")
-		if d.Path != "" {
+		t.padded(dim, d.Level, len(levelWarning)+2)
+		if d.Path != "" && !strings.HasPrefix(d.Message, d.Path) {
 			t.b.WriteString(printable(d.Path) + ": ")
 		}
 		t.b.WriteString(printable(d.Message) + "\n")

@@ -30,14 +30,15 @@ func AdaptersThrough(p string) []AdapterID {
 	return out
 }
 
-// passesThrough says whether some path below folder p can match the pattern.
-// A pattern that starts with "**/" and a free name passes through any folder
-// and is no reason here.
+// passesThrough says whether some path below folder p can match the pattern, by
+// a name that the pattern fixes. One that starts with "**/" passes through any
+// folder before its first name, and that is no reason here.
 func passesThrough(pattern []string, p string) bool {
-	if pattern[0] == "**" && len(pattern) == 2 {
-		return false
+	first := 1
+	if pattern[0] == "**" {
+		first = 2
 	}
-	for cut := 1; cut < len(pattern); cut++ {
+	for cut := first; cut < len(pattern); cut++ {
 		if matchSegments(pattern[:cut], p) {
 			return true
 		}
