@@ -1,0 +1,178 @@
+package shipgate
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll.dev"
+	"plimsoll.dev/internal/gate/rule"
+)
+
+// checkRow is one row of the check catalogue (docs/spec/verification.md §12).
+type checkRow struct {
+	ID                  string   `json:"id"`
+	Category            string   `json:"category"`
+	DefaultSeverity     string   `json:"default_severity"`
+	DefaultAction       string   `json:"default_action"`
+	Description         string   `json:"description"`
+	Recommendation      string   `json:"recommendation"`
+	EvidenceKinds       []string `json:"evidence_kinds"`
+	DocsPath            string   `json:"docs_path"`
+	AutofixSafe         bool     `json:"autofix_safe"`
+	RequiresHumanReview bool     `json:"requires_human_review"`
+	SuggestedPatchKind  string   `json:"suggested_patch_kind"`
+	Rule                *ruleRow `json:"rule,omitempty"`
+}
+
+// ruleRow is the boundary rule behind a check.
+type ruleRow struct {
+	ID        string `json:"id"`
+	Family    string `json:"family"`
+	Action    string `json:"action"`
+	RiskLevel string `json:"risk_level"`
+}
+
+func rowOf(r *rule.Rule) checkRow {
+	category := "host_boundary"
+	if r.Family == rule.CodexFamily {
+		category = "codex_boundary"
+	}
+	return checkRow{
+		ID: r.CheckID, Category: category,
+		DefaultSeverity: string(r.Risk), DefaultAction: string(r.Action),
+		Description: r.Title, Recommendation: r.Recommendation,
+		EvidenceKinds: r.Kinds, DocsPath: plimsoll.RulePath(r.ID),
+		AutofixSafe: r.AgentSafe, RequiresHumanReview: !r.AgentSafe, SuggestedPatchKind: "manual",
+	}
+}
+
+// catalogueRows is every check, sorted by id.
+func catalogueRows() []checkRow {
+	var rows []checkRow
+	for _, r := range rule.Catalogue() {
+		rows = append(rows, rowOf(r))
+	}
+	slices.SortFunc(rows, func(a, b checkRow) int { return strings.Compare(a.ID, b.ID) })
+	return rows
+}
+
+func explainCommand(env Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "explain RULE-OR-CHECK-ID",
+		Short: "Say what a rule looks for, when it fires and what to do",
+		Example: `  shipgate explain HOST-MCP-SERVER-ADDED
+  shipgate explain SHIP-HOST-BOUNDARY-MCP-SERVER-ADDED --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return explain(env, args[0], asJSON || env.agentMode()) },
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return knownIDs(), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the catalogue row as JSON (the default in agent mode)")
+	return cmd
+}
+
+func explain(env Env, id string, asJSON bool) error {
+	if r, ok := rule.ByID(id); ok {
+		if !asJSON {
+			page, err := plimsoll.RulePage(r.ID)
+			if err != nil {
+				return internal(fmt.Errorf("read the page of %s: %w", r.ID, err))
+			}
+			return env.print(page)
+		}
+		row := rowOf(r)
+		if id == r.ID {
+			row.Rule = &ruleRow{ID: r.ID, Family: string(r.Family), Action: string(r.Action), RiskLevel: string(r.Risk)}
+		}
+		return env.printJSON(row)
+	}
+	near := nearest(id, knownIDs())
+	f := &failure{kind: unknownCheckID, code: exitUsage, msg: fmt.Sprintf("no rule or check is called %q", id), suggestion: near}
+	return f.offering(program+" explain "+near, "the nearest id there is")
+}
+
+func listChecksCommand(env Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list-checks",
+		Short: "List every check",
+		Example: `  shipgate list-checks
+  shipgate list-checks --json`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			rows := catalogueRows()
+			if asJSON || env.agentMode() {
+				return env.printJSON(rows)
+			}
+			var b strings.Builder
+			for _, row := range rows {
+				fmt.Fprintf(&b, "%-60s %-14s %-8s %s\n", row.ID, row.DefaultAction, row.DefaultSeverity, row.Description)
+			}
+			return env.print([]byte(b.String()))
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print all catalogue rows as JSON (the default in agent mode)")
+	return cmd
+}
+
+// printJSON prints a document with two spaces of indent and a final line end.
+func (e Env) printJSON(document any) error {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(document); err != nil {
+		return internal(err)
+	}
+	return e.print([]byte(b.String()))
+}
+
+// knownIDs is every id that explain answers to.
+func knownIDs() []string {
+	var ids []string
+	for _, r := range rule.Catalogue() {
+		ids = append(ids, r.ID, r.CheckID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// nearest is the candidate with the smallest edit distance to word, the first
+// in order when several are equally near. Letter case does not count.
+func nearest(word string, candidates []string) string {
+	best, least := "", -1
+	for _, c := range candidates {
+		if d := distance(strings.ToUpper(word), strings.ToUpper(c)); least < 0 || d < least {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// distance is how many single characters must be added, removed or replaced to
+// turn a into b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

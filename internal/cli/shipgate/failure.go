@@ -1,0 +1,127 @@
+package shipgate
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Exit codes of the gate (docs/spec/verification.md §1.1). A check that has a
+// result is exitOK whatever its state.
+const (
+	exitOK       = 0
+	exitUsage    = 2
+	exitInternal = 4
+)
+
+// The kinds of failure a program can tell apart (docs/spec/verification.md §1.2).
+const (
+	configError    = "config_error"
+	unknownCheckID = "unknown_check_id"
+	otherError     = "other_error"
+	internalError  = "internal_error"
+)
+
+// failure is why a command printed no result. It goes to stderr, as a sentence
+// and in agent mode also as one line of JSON; stdout stays empty.
+type failure struct {
+	kind string
+	code int
+	msg  string
+	next []nextAction
+	// suggestion is the nearest known id, for unknownCheckID only.
+	suggestion string
+	err        error
+}
+
+// nextAction is one way on, best first.
+type nextAction struct {
+	Kind    string  `json:"kind"` // command, edit, review or stop
+	Command *string `json:"command"`
+	Path    *string `json:"path"`
+	Why     string  `json:"why"`
+	Expects *string `json:"expects"`
+}
+
+func (f *failure) Error() string {
+	if f.err != nil {
+		return f.msg + ": " + f.err.Error()
+	}
+	return f.msg
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// usage is a command line that cannot be: nothing was evaluated.
+func usage(format string, args ...any) *failure {
+	return &failure{kind: configError, code: exitUsage, msg: fmt.Sprintf(format, args...)}
+}
+
+// internal is a failure of the program itself.
+func internal(err error) *failure {
+	return &failure{kind: internalError, code: exitInternal, msg: "internal failure, no result", err: err}
+}
+
+// offering adds the corrected command line.
+func (f *failure) offering(command, why string) *failure {
+	f.next = append(f.next, nextAction{Kind: "command", Command: &command, Why: why})
+	return f
+}
+
+// choosing adds what only the caller can decide.
+func (f *failure) choosing(why string) *failure {
+	f.next = append(f.next, nextAction{Kind: "edit", Why: why})
+	return f
+}
+
+// stopping adds that there is no way on for an agent.
+func (f *failure) stopping(why string) *failure {
+	f.next = append(f.next, nextAction{Kind: "stop", Why: why})
+	return f
+}
+
+// String is the action as a person would be told it.
+func (n nextAction) String() string {
+	if n.Command != nil {
+		return *n.Command
+	}
+	return n.Why
+}
+
+// report writes f about the named command and returns the exit code.
+func (f *failure) report(w io.Writer, command string, agentMode bool) int {
+	fmt.Fprintf(w, "%s: %s\n", strings.TrimSpace(program+" "+command), f.Error())
+	for _, n := range f.next {
+		if n.Command != nil {
+			fmt.Fprintf(w, "try: %s\n", *n.Command)
+		} else {
+			fmt.Fprintf(w, "%s\n", n.Why)
+		}
+	}
+	if !agentMode {
+		return f.code
+	}
+	line := struct {
+		Error       string       `json:"error"`
+		Message     string       `json:"message"`
+		ExitCode    int          `json:"exit_code"`
+		Command     string       `json:"command"`
+		NextAction  *string      `json:"next_action"`
+		NextActions []nextAction `json:"next_actions"`
+		Suggestion  string       `json:"suggestion,omitempty"`
+	}{Error: f.kind, Message: f.Error(), ExitCode: f.code, Command: command, NextActions: f.next, Suggestion: f.suggestion}
+	if len(f.next) > 0 {
+		first := f.next[0].String()
+		line.NextAction = &first
+	} else {
+		line.NextActions = []nextAction{}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	// An unwritable stderr leaves nobody to tell; the exit code still speaks.
+	if err := enc.Encode(line); err != nil {
+		return f.code
+	}
+	return f.code
+}
