@@ -12,8 +12,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"sort"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -133,9 +134,12 @@ func appendList[T any](s Spelling, dst []byte, list []T) []byte {
 
 // UTF-8 sorts bytewise as by code point, so plain string comparison is right.
 func (s Spelling) appendObject(dst []byte, o Object) []byte {
-	sorted := make(Object, len(o))
-	copy(sorted, o)
-	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Key < sorted[j].Key })
+	byKey := func(a, b Member) int { return strings.Compare(a.Key, b.Key) }
+	sorted := o
+	if !slices.IsSortedFunc(o, byKey) {
+		sorted = slices.Clone(o)
+		slices.SortStableFunc(sorted, byKey)
+	}
 	dst = append(dst, '{')
 	for i, m := range sorted {
 		if i > 0 {
@@ -153,6 +157,17 @@ const hexDigits = "0123456789abcdef"
 func (s Spelling) appendString(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(text); {
+		// Most text is plain; runs of it are copied whole, which makes a digest
+		// over a large diff several times cheaper.
+		run := i
+		for run < len(text) && isPlain(text[run]) {
+			run++
+		}
+		if run > i {
+			dst = append(dst, text[i:run]...)
+			i = run
+			continue
+		}
 		c := text[i]
 		if c < utf8.RuneSelf {
 			dst = appendASCII(dst, c)
@@ -177,6 +192,10 @@ func (s Spelling) appendString(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
+// isPlain says whether c stands for itself in every spelling.
+func isPlain(c byte) bool { return c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' }
+
+// appendASCII writes an ASCII byte that is not plain.
 func appendASCII(dst []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':
@@ -192,10 +211,7 @@ func appendASCII(dst []byte, c byte) []byte {
 	case '\t':
 		return append(dst, '\\', 't')
 	}
-	if c < 0x20 {
-		return appendEscape(dst, rune(c))
-	}
-	return append(dst, c)
+	return appendEscape(dst, rune(c))
 }
 
 func appendEscape(dst []byte, r rune) []byte {
