@@ -10,13 +10,14 @@ type layer struct {
 }
 
 // words may be imported by every package: they know nothing of the product.
-var words = []string{"internal/fault", "internal/canonical"}
+var words = []string{"internal/fault", "internal/canonical", "internal/capability"}
 
 const (
-	cobra  = "github.com/spf13/cobra"
-	yaml   = "go.yaml.in/yaml/v3"
-	toml   = "github.com/pelletier/go-toml/v2"
-	hujson = "github.com/tailscale/hujson"
+	cobra      = "github.com/spf13/cobra"
+	yaml       = "go.yaml.in/yaml/v3"
+	toml       = "github.com/pelletier/go-toml/v2"
+	jsonschema = "github.com/santhosh-tekuri/jsonschema/v6"
+	text       = "golang.org/x/text"
 )
 
 // layers is the picture: bottom first, one direction only. Shells import
@@ -25,11 +26,12 @@ var layers = []layer{
 	// Ring 0: words.
 	{path: "internal/fault", why: "the one error taxonomy", core: true},
 	{path: "internal/canonical", why: "JSON in the one spelling that digests are taken over", core: true},
+	{path: "internal/capability", why: "what an agent may do, as an ordered set", core: true},
 
 	// Ring 1: the gate, pure.
 	{
 		path: "internal/gate/source", why: "one file at one revision, parsed with positions", core: true,
-		modules: []string{yaml, toml, hujson},
+		modules: []string{yaml, toml},
 	},
 	{path: "internal/gate/redact", why: "keeps secrets out of everything that is printed", core: true},
 	{path: "internal/gate/diff", why: "a change as records, lines and hunks", may: []string{"internal/gate/source"}, core: true},
@@ -55,8 +57,45 @@ var layers = []layer{
 	},
 	{path: "internal/gate", why: "runs the chain; its Result is the JSON contract", may: []string{"internal/gate/..."}, core: true},
 
+	// Ring 2: contracts and their life, pure.
+	{path: "internal/pipeline/refusal", why: "the catalogue of reasons to refuse", core: true},
+	{path: "internal/pipeline/event", why: "the events and their order", core: true},
+	{
+		path: "internal/pipeline/contract", why: "the five documents", core: true,
+		may: []string{"internal/pipeline/refusal"}, modules: []string{jsonschema, text},
+	},
+	{path: "internal/pipeline/role", why: "who may do what", may: []string{"internal/pipeline/contract", "internal/pipeline/refusal"}, core: true},
+	{path: "internal/pipeline/risk", why: "how much may go wrong", may: []string{"internal/pipeline/contract"}, core: true},
+	{
+		path: "internal/pipeline/state", why: "the only transition table", core: true,
+		may: []string{"internal/pipeline/contract", "internal/pipeline/event", "internal/pipeline/refusal", "internal/pipeline/role"},
+	},
+	{
+		path: "internal/pipeline/approval", why: "who must agree, and when they have", core: true,
+		may: []string{"internal/pipeline/contract", "internal/pipeline/refusal", "internal/pipeline/risk", "internal/pipeline/role"},
+	},
+	{
+		path: "internal/pipeline/merge", why: "which of two documents stands", core: true,
+		may: []string{"internal/pipeline/contract", "internal/pipeline/refusal", "internal/pipeline/role"},
+	},
+	{
+		path: "internal/pipeline/activation", why: "the decisions that make a draft active", core: true,
+		may: []string{"internal/pipeline/approval", "internal/pipeline/contract", "internal/pipeline/refusal", "internal/pipeline/state"},
+	},
+	{
+		path: "internal/pipeline/document", why: "what a document says as a whole", core: true,
+		may: []string{"internal/pipeline/approval", "internal/pipeline/contract", "internal/pipeline/refusal", "internal/pipeline/state"},
+	},
+	{
+		path: "internal/pipeline/phase", why: "the way from a plan to a release", core: true,
+		may: []string{"internal/pipeline/contract", "internal/pipeline/refusal", "internal/pipeline/role", "internal/pipeline/state"},
+	},
+	{path: "internal/pipeline", why: "the use cases and the ports they need", may: []string{"internal/pipeline/...", "internal/gate"}, core: true},
+
 	// Ring 4: adapters.
 	{path: "internal/git", why: "runs git and reads files; yields the gate's input", may: []string{"internal/gate/..."}},
+
+	{path: "internal/store", why: "keeps the contracts", may: []string{"internal/pipeline/..."}},
 
 	// Ring 5: shells.
 	{path: ".", why: "embeds the documents that the programs print"},
