@@ -25,7 +25,7 @@ var BoundaryInputIncomplete = Rule{
 		if len(p.Diagnostics) > 0 {
 			path = p.Diagnostics[0].Path
 		}
-		p.Report(path, 0, "boundary_coverage_incomplete", With("issues", p.Codes))
+		p.Report(path, 0, "boundary_coverage_incomplete", With("issues", slices.Clone(p.Codes)))
 	},
 }
 

@@ -24,13 +24,16 @@ var HostHookChanged = Rule{
 				p.Report(s.Path, after.Hooks.Pos.Line, "hook_changed")
 				continue
 			}
+			line := 0
 			events := make([]string, len(changed))
-			line := after.Hooks.Pos.Line
 			for i, event := range changed {
 				events[i] = event.Key
-				if i == 0 && event.Pos.Line > 0 {
+				if line == 0 {
 					line = event.Pos.Line
 				}
+			}
+			if line == 0 { // every changed event is gone
+				line = after.Hooks.Pos.Line
 			}
 			p.Report(s.Path, line, "hook_changed", With("events", events))
 		}
