@@ -105,7 +105,7 @@ type Reader interface {
 	Effect(key string) (e Effect, ok bool, err error)
 	// Request is what came of a write under an Idempotency-Key (§20.1); ok is
 	// false when there is none. Inside Update a second transaction under the
-	// same key gets Conflict while the first is under way.
+	// same key waits for the first, or gets Conflict while it is under way.
 	Request(actor contract.ActorID, key string) (r Request, ok bool, err error)
 
 	// Event is one event by its id.
@@ -140,8 +140,9 @@ type Reader interface {
 	Webhook(id string) (*Webhook, error)
 	// Webhooks is a page of subscribers, newest change first, then by id.
 	Webhooks(p Page) ([]*Webhook, error)
-	// Deliveries is a page of the deliveries to a webhook, newest event first.
-	Deliveries(f DeliveryFilter, p Page) ([]Delivery, error)
+	// Deliveries is the deliveries to a webhook, newest event first, behind a
+	// position; 0 is the start.
+	Deliveries(f DeliveryFilter, behind int64, limit int) ([]Delivery, error)
 	// Due is the deliveries to a webhook that may be tried at this instant, by
 	// position: pending, their time come, and nothing of the same chain
 	// pending before them (§3.3).
@@ -229,11 +230,13 @@ type Tx interface {
 	// Plan makes pending deliveries of at most limit events behind a webhook's
 	// cursor and moves the cursor; it answers how many events it looked at.
 	Plan(webhook string, limit int) (int, error)
+	// Rewind forgets the deliveries behind a position and plans them again.
+	Rewind(webhook string, after int64) error
 	// UpdateDelivery records an attempt.
 	UpdateDelivery(d Delivery) error
 
-	// Prune removes what is no longer kept: requests of before, completed
-	// deliveries, ended tokens and dead nodes (§20.1). It touches no contract,
-	// no event and no record.
+	// Prune removes at most limit rows that are no longer kept: requests
+	// (§20.1), completed deliveries and ended tokens of before that instant. It
+	// touches no contract, no event and no record, and answers how many.
 	Prune(before time.Time, limit int) (int, error)
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/refusal"
 	"plimsoll.dev/internal/pipeline/role"
@@ -45,14 +44,7 @@ var sourceGenerates = guard{
 var policyAdmits = guard{
 	words: "the Policy Engine admits it",
 	codes: "gate.*",
-	check: func(_ Snapshot, e Event, _ time.Time) error { return e.Policy.get() },
-}
-
-func (a Answer) get() error {
-	if !a.asked {
-		return fault.E("state.Next", fault.Internal, "the Policy Engine was not asked about the gate", nil)
-	}
-	return a.err
+	check: func(_ Snapshot, e Event, _ time.Time) error { return e.Policy.Err() },
 }
 
 var intentApproved = guard{
@@ -204,7 +196,7 @@ var gateReopens = guard{
 		if s.Kind != contract.KindPublishGate {
 			return nil
 		}
-		return e.Policy.get()
+		return e.Policy.Err()
 	},
 }
 

@@ -92,6 +92,14 @@ type Answer struct {
 // is passed on with its code unchanged.
 func Answered(err error) Answer { return Answer{asked: true, err: err} }
 
+// Err is the answer, or a fault of the caller's when nobody asked.
+func (a Answer) Err() error {
+	if !a.asked {
+		return fault.E("state.Answer", fault.Internal, "the Policy Engine was not asked about the gate", nil)
+	}
+	return a.err
+}
+
 // Regenerated is the reason with which the Orchestrator revokes what a
 // generator replaces (docs/spec/contracts.md §1.8).
 const Regenerated = "regenerated"
