@@ -180,10 +180,8 @@ func (d *decoder) text(m source.Member) string {
 
 // version may be written without quotes: "version: 3" says what is meant.
 func (d *decoder) version(m source.Member) string {
-	switch m.Value.Kind {
-	case source.Number, source.Date:
+	if k := m.Value.Kind; k == source.Number || k == source.Date {
 		return m.Value.Text
-	case source.String, source.Null, source.Bool, source.List, source.Map:
 	}
 	return d.text(m)
 }
