@@ -1,0 +1,49 @@
+package store
+
+import (
+	"database/sql"
+
+	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/pipeline"
+	"plimsoll.dev/internal/pipeline/contract"
+	"plimsoll.dev/internal/pipeline/event"
+)
+
+// AuditHead implements pipeline.Reader.
+func (r *reader) AuditHead() (event.Head, error) {
+	var h event.Head
+	var link []byte
+	err := r.row("store.AuditHead", "read how far the audit log has come", `SELECT audit_count, audit_link FROM heads`)(&h.Count, &link)
+	copy(h.Link[:], link)
+	return h, err
+}
+
+// Audit implements pipeline.Reader.
+func (r *reader) Audit(after int64, f pipeline.AuditFilter, limit int) ([]pipeline.AuditLine, error) {
+	w := &where{}
+	w.add("position > " + w.arg(after))
+	in(w, "contract", f.Contracts)
+	in(w, "task_seed", f.TaskSeeds)
+	in(w, "actor", f.Actors)
+	in(w, "role", f.Roles)
+	in(w, "action", f.Actions)
+	in(w, "level", f.Levels)
+	in(w, "final_decision", f.FinalDecisions)
+	w.within("at", f.Since, f.Before)
+	return rows(r, "store.Audit", "list audit records", func(rows *sql.Rows) (pipeline.AuditLine, error) {
+		var l pipeline.AuditLine
+		var link []byte
+		err := rows.Scan(&l.Position, &l.Text, &link)
+		copy(l.Link[:], link)
+		return l, err
+	}, `SELECT position, line, link FROM audit`+w.String()+` ORDER BY position`+w.limit(limit), w.args...)
+}
+
+// Record implements pipeline.Tx.
+func (t *tx) Record(r event.Record) error {
+	if _, ok := contract.ParseTimestamp(r.Timestamp); !ok {
+		return fault.E("store.Record", fault.Invalid, "record "+r.Action+": the timestamp "+r.Timestamp+" is none", nil)
+	}
+	t.records = append(t.records, r)
+	return nil
+}

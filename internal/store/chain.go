@@ -1,0 +1,87 @@
+package store
+
+import (
+	"database/sql"
+
+	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/pipeline"
+	"plimsoll.dev/internal/pipeline/contract"
+)
+
+const chainColumns = `id, revision, version, phase, repository, base_commit, head_commit, diff_hash, failed_runs, returns,
+	fetched_at, details, created_at, updated_at`
+
+func scanChain(rows *sql.Rows) (*pipeline.Chain, error) {
+	c := &pipeline.Chain{}
+	err := rows.Scan(&c.ID, &c.Revision, &c.Version, &c.Phase, &c.Repository, &c.BaseCommit, &c.HeadCommit, &c.DiffHash,
+		&c.FailedRuns, &c.Returns, instant{&c.FetchedAt}, &c.Details, instant{&c.CreatedAt}, instant{&c.UpdatedAt})
+	return c, err
+}
+
+// Chain implements pipeline.Reader.
+func (r *reader) Chain(id contract.ID) (*pipeline.Chain, error) {
+	const op = "store.Chain"
+	what := "read chain " + string(id)
+	if err := r.lockChain(op, id); err != nil {
+		return nil, err
+	}
+	return one(r, op, what, scanChain, `SELECT `+chainColumns+` FROM chains WHERE id = $1`, string(id))
+}
+
+// Chains implements pipeline.Reader.
+func (r *reader) Chains(f pipeline.ChainFilter, p pipeline.Page) ([]*pipeline.Chain, error) {
+	w := &where{}
+	in(w, "id", f.IDs)
+	in(w, "phase", f.Phases)
+	in(w, "repository", f.Repositories)
+	in(w, "head_commit", f.HeadCommits)
+	in(w, "diff_hash", f.DiffHashes)
+	if len(f.States) > 0 || len(f.Creators) > 0 {
+		intent := &where{args: w.args}
+		intent.add("i.id = chains.id AND i.head")
+		in(intent, "i.state", f.States)
+		in(intent, "i.creator", f.Creators)
+		w.args = intent.args
+		w.add("EXISTS (SELECT 1 FROM contracts i" + intent.String() + ")")
+	}
+	w.within("updated_at", f.UpdatedSince, f.UpdatedBefore)
+	return rows(r, "store.Chains", "list chains", scanChain,
+		`SELECT `+chainColumns+` FROM chains`+w.page(p, "updated_at", "id"), w.args...)
+}
+
+// CreateChain implements pipeline.Tx.
+func (t *tx) CreateChain(c *pipeline.Chain) error {
+	const op = "store.CreateChain"
+	what := "create chain " + string(c.ID)
+	if c.Revision != 0 {
+		return fault.E(op, fault.Invalid, what+": a new row has no revision", nil)
+	}
+	if err := t.create(op, what, `INSERT INTO chains (`+chainColumns+`) VALUES `+params(columns(chainColumns)), chainRow(c, 1)...); err != nil {
+		return err
+	}
+	c.Revision = 1
+	t.locked[c.ID] = true
+	return nil
+}
+
+// UpdateChain implements pipeline.Tx.
+func (t *tx) UpdateChain(c *pipeline.Chain) error {
+	const op = "store.UpdateChain"
+	if err := t.lockChain(op, c.ID); err != nil {
+		return err
+	}
+	row := chainRow(c, c.Revision+1)
+	err := t.change(op, "write chain "+string(c.ID), `UPDATE chains SET (`+chainColumns+`) = `+params(len(row))+
+		` WHERE id = $1 AND revision = $2 - 1`, row...)
+	if err == nil {
+		c.Revision++
+	}
+	return err
+}
+
+func chainRow(c *pipeline.Chain, revision int64) []any {
+	return []any{
+		string(c.ID), revision, c.Version, string(c.Phase), c.Repository, c.BaseCommit, c.HeadCommit, c.DiffHash,
+		c.FailedRuns, c.Returns, micros(c.FetchedAt), c.Details, c.CreatedAt.UnixMicro(), c.UpdatedAt.UnixMicro(),
+	}
+}

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"plimsoll.dev/internal/fault"
+)
+
+// ErrLeaseLost is in the chain of the error when this node was declared dead:
+// its jobs run elsewhere, so it must stop.
+var ErrLeaseLost = errors.New("the node was declared dead")
+
+// Beat renews the lease of a node; the first beat takes it. ErrLeaseLost says
+// that others have declared the node dead meanwhile: started is the instant of
+// its first beat, and a lease that was lost is not taken up again.
+func (s *Store) Beat(ctx context.Context, node string, first bool) error {
+	const op = "store.Beat"
+	at, err := s.instant(ctx, op)
+	if err != nil {
+		return err
+	}
+	query := `UPDATE nodes SET beat_at = $2 WHERE id = $1`
+	if first {
+		query = `INSERT INTO nodes (id, started_at, beat_at) VALUES ($1, $2, $2)`
+	}
+	done, err := s.db.Write.ExecContext(ctx, query, node, at.UnixMicro())
+	if err != nil {
+		return s.db.Dialect.fail(op, "beat", err)
+	}
+	if n, err := done.RowsAffected(); err != nil || n == 0 {
+		return fault.E(op, fault.Unavailable, "beat", errors.Join(ErrLeaseLost, err))
+	}
+	return nil
+}
+
+// Bury declares the nodes dead that have not beaten for so long, and calls fn
+// for each in the transaction that removes it; a node without a lease that fn
+// knows of is its business. It answers whom it buried.
+func (s *Store) Bury(ctx context.Context, silence time.Duration, fn func(ctx context.Context, tx *sql.Tx, node string) error) ([]string, error) {
+	const op = "store.Bury"
+	d := &s.db.Dialect
+	at, err := s.instant(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	sqlTx, err := s.db.Write.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, d.fail(op, "begin a transaction", err)
+	}
+	defer func() { _ = sqlTx.Rollback() }()
+	found, err := sqlTx.QueryContext(ctx, `DELETE FROM nodes WHERE beat_at < $1 RETURNING id`, at.Add(-silence).UnixMicro())
+	if err != nil {
+		return nil, d.fail(op, "look for dead nodes", err)
+	}
+	dead := []string{}
+	for found.Next() {
+		var id string
+		if err := found.Scan(&id); err != nil {
+			_ = found.Close()
+			return nil, d.fail(op, "look for dead nodes", err)
+		}
+		dead = append(dead, id)
+	}
+	if err := errors.Join(found.Err(), found.Close()); err != nil {
+		return nil, d.fail(op, "look for dead nodes", err)
+	}
+	for _, id := range dead {
+		if err := fn(ctx, sqlTx, id); err != nil {
+			return nil, err
+		}
+	}
+	if err := sqlTx.Commit(); err != nil {
+		return nil, d.fail(op, "commit", err)
+	}
+	return dead, nil
+}
+
+// Leave gives a lease back, so that nobody has to wait for its end. The node
+// runs nothing any more.
+func (s *Store) Leave(ctx context.Context, node string) error {
+	if _, err := s.db.Write.ExecContext(ctx, `DELETE FROM nodes WHERE id = $1`, node); err != nil {
+		return s.db.Dialect.fail("store.Leave", "leave", err)
+	}
+	return nil
+}
+
+func (s *Store) instant(ctx context.Context, op string) (time.Time, error) {
+	if s.db.Dialect.Clock == "" || s.conf.Now != nil {
+		return s.clock().UTC(), nil
+	}
+	var at int64
+	if err := s.db.Read.QueryRowContext(ctx, s.db.Dialect.Clock).Scan(&at); err != nil {
+		return time.Time{}, s.db.Dialect.fail(op, "read the clock", err)
+	}
+	return time.UnixMicro(at).UTC(), nil
+}

@@ -1,0 +1,188 @@
+// Package postgres opens the database that several nodes share.
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/store"
+)
+
+//go:embed migration/*.sql
+var files embed.FS
+
+// Config says which database and with how many connections.
+type Config struct {
+	URL     string
+	Writers int // connections that write, those of the queue included; 16 when it is 0
+	Readers int // connections that read; 8 when it is 0
+}
+
+// migrating is the advisory lock under which nodes that start at the same time
+// migrate one after the other. The number means nothing.
+const migrating = 7_305_809_110
+
+// Open connects and brings the schema up to date.
+func Open(ctx context.Context, conf Config) (*store.Database, error) {
+	const op = "postgres.Open"
+	write, err := pool(conf.URL, conf.Writers, 16)
+	if err != nil {
+		return nil, err
+	}
+	read, err := pool(conf.URL, conf.Readers, 8)
+	if err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	closeAll := func() error { return errors.Join(read.Close(), write.Close()) }
+	migrations, err := fs.Sub(files, "migration")
+	if err != nil {
+		return nil, errors.Join(fault.E(op, fault.Internal, "read the migrations", err), closeAll())
+	}
+	db := &store.Database{Write: write, Read: read, Dialect: dialect(migrations), Close: closeAll}
+	if err := store.Migrate(ctx, db); err != nil {
+		return nil, errors.Join(err, closeAll())
+	}
+	return db, nil
+}
+
+// Listener is a pool for the one connection on which the queue hears of new
+// jobs at once. The queue takes the connection out of the pool and keeps it.
+func Listener(ctx context.Context, url string) (*pgxpool.Pool, error) {
+	conf, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, invalid("postgres.Listener", err)
+	}
+	conf.MinConns, conf.MaxConns = 0, 1
+	conf.ConnConfig.RuntimeParams["application_name"] = "plimsoll listener"
+	pool, err := pgxpool.NewWithConfig(ctx, conf)
+	if err != nil {
+		return nil, fault.E("postgres.Listener", fault.Unavailable, "connect", err)
+	}
+	return pool, nil
+}
+
+func pool(url string, size, usual int) (*sql.DB, error) {
+	conf, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, invalid("postgres.Open", err)
+	}
+	if size == 0 {
+		size = usual
+	}
+	set := func(name, value string) {
+		if _, chosen := conf.RuntimeParams[name]; !chosen {
+			conf.RuntimeParams[name] = value
+		}
+	}
+	set("application_name", "plimsoll")
+	set("timezone", "UTC")
+	// What a node holds that was frozen is free after these, whatever became of
+	// the node: its transactions, and the wait for its locks.
+	set("idle_in_transaction_session_timeout", "10s")
+	set("lock_timeout", "10s")
+	set("statement_timeout", "60s")
+	db := stdlib.OpenDB(*conf)
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	return db, nil
+}
+
+// invalid hides the text of err: it may quote the URL with its password.
+func invalid(op string, _ error) error {
+	return fault.E(op, fault.Invalid, "the URL of the database does not parse", nil).
+		WithHint("write it as postgres://user:password@host:5432/database")
+}
+
+func dialect(migrations fs.FS) store.Dialect {
+	return store.Dialect{
+		Name:      "postgres",
+		ForUpdate: " FOR UPDATE",
+		TryKey:    `SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))`,
+		Clock:     `SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`,
+		// Rows that an invariant needs are locked, each statement then reads
+		// what is committed; stricter levels would refuse every second update,
+		// because all of them move the heads.
+		Write: sql.TxOptions{Isolation: sql.LevelReadCommitted},
+		Read:  sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
+		Again: func(err error) bool {
+			switch state(err) {
+			case "40001", "40P01", "55P03": // serialization failure, deadlock, lock not available
+				return true
+			}
+			return false
+		},
+		Taken:      func(err error) bool { return state(err) == "23505" },
+		Away:       away,
+		Exclusive:  exclusive,
+		Migrations: migrations,
+	}
+}
+
+func state(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// away says whether the server, or the way to it, is what failed.
+func away(err error) bool {
+	if code := state(err); code != "" {
+		// connection, resources, operator, system, and a transaction that the
+		// server ended because it was idle
+		for _, class := range []string{"08", "53", "57", "58", "25P03"} {
+			if strings.HasPrefix(code, class) {
+				return true
+			}
+		}
+		return false
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	for _, known := range []error{
+		context.Canceled, context.DeadlineExceeded, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed,
+	} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return pgconn.SafeToRetry(err)
+}
+
+func exclusive(ctx context.Context, db *sql.DB, fn func(*sql.Conn) error) error {
+	const op = "postgres.Open"
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return fault.E(op, fault.Unavailable, "connect", err)
+	}
+	defer func() { _ = conn.Close() }()
+	// Another node may migrate for minutes; that is no reason to give up.
+	if _, err := conn.ExecContext(ctx, `SET lock_timeout = 0; SET statement_timeout = 0`); err != nil {
+		return fault.E(op, fault.Unavailable, "wait for the migrations of other nodes", err)
+	}
+	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, int64(migrating)); err != nil {
+		return fault.E(op, fault.Unavailable, "wait for the migrations of other nodes", err)
+	}
+	err = fn(conn)
+	// The connection goes back to the pool as it came.
+	release := context.WithoutCancel(ctx)
+	_, unlock := conn.ExecContext(release, `SELECT pg_advisory_unlock($1)`, int64(migrating))
+	_, reset := conn.ExecContext(release, `RESET lock_timeout; RESET statement_timeout`)
+	return errors.Join(err, unlock, reset)
+}

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"database/sql"
+
+	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/pipeline"
+)
+
+const runColumns = `execution_id, revision, chain, task_seed, task_version, phase, role, actor, series, attempt, lock_token,
+	base_commit, head_commit, diff_hash, started_at, deadline, ended_at, outcome, evidence, details`
+
+func scanRun(rows *sql.Rows) (*pipeline.Run, error) {
+	r := &pipeline.Run{}
+	err := rows.Scan(&r.ExecutionID, &r.Revision, &r.Chain, &r.TaskSeed.ID, &r.TaskSeed.Version, &r.Phase, &r.Role, &r.Actor,
+		&r.Series, &r.Attempt, &r.LockToken, &r.BaseCommit, &r.HeadCommit, &r.DiffHash,
+		instant{&r.StartedAt}, instant{&r.Deadline}, instant{&r.EndedAt}, &r.Outcome, &r.Evidence, &r.Details)
+	return r, err
+}
+
+// Run implements pipeline.Reader.
+func (r *reader) Run(executionID string) (*pipeline.Run, error) {
+	const op = "store.Run"
+	what := "read run " + executionID
+	if err := r.lockChainOf(op, what, `SELECT chain FROM runs WHERE execution_id = $1`, executionID); err != nil {
+		return nil, err
+	}
+	return one(r, op, what, scanRun, `SELECT `+runColumns+` FROM runs WHERE execution_id = $1`, executionID)
+}
+
+// Runs implements pipeline.Reader.
+func (r *reader) Runs(f pipeline.RunFilter, p pipeline.Page) ([]*pipeline.Run, error) {
+	w := &where{}
+	in(w, "chain", f.Chains)
+	in(w, "task_seed", f.TaskSeeds)
+	in(w, "phase", f.Phases)
+	in(w, "actor", f.Actors)
+	in(w, "outcome", f.Outcomes)
+	in(w, "head_commit", f.HeadCommits)
+	if f.Alive != nil {
+		if *f.Alive {
+			w.add("ended_at IS NULL")
+		} else {
+			w.add("ended_at IS NOT NULL")
+		}
+	}
+	return rows(r, "store.Runs", "list runs", scanRun,
+		`SELECT `+runColumns+` FROM runs`+w.page(p, "started_at", "execution_id"), w.args...)
+}
+
+// CreateRun implements pipeline.Tx.
+func (t *tx) CreateRun(r *pipeline.Run) error {
+	const op = "store.CreateRun"
+	what := "create run " + r.ExecutionID
+	if r.Revision != 0 {
+		return fault.E(op, fault.Invalid, what+": a new row has no revision", nil)
+	}
+	if err := t.lockChain(op, r.Chain); err != nil {
+		return err
+	}
+	if err := t.create(op, what, `INSERT INTO runs (`+runColumns+`) VALUES `+params(columns(runColumns)), runRow(r, 1)...); err != nil {
+		return err
+	}
+	r.Revision = 1
+	return nil
+}
+
+// UpdateRun implements pipeline.Tx.
+func (t *tx) UpdateRun(r *pipeline.Run) error {
+	const op = "store.UpdateRun"
+	if err := t.lockChain(op, r.Chain); err != nil {
+		return err
+	}
+	row := runRow(r, r.Revision+1)
+	err := t.change(op, "write run "+r.ExecutionID, `UPDATE runs SET (`+runColumns+`) = `+params(len(row))+
+		` WHERE execution_id = $1 AND revision = $2 - 1 AND chain = $3`, row...)
+	if err == nil {
+		r.Revision++
+	}
+	return err
+}
+
+func runRow(r *pipeline.Run, revision int64) []any {
+	return []any{
+		r.ExecutionID, revision, string(r.Chain), string(r.TaskSeed.ID), r.TaskSeed.Version, string(r.Phase), string(r.Role), string(r.Actor),
+		r.Series, r.Attempt, r.LockToken, r.BaseCommit, r.HeadCommit, r.DiffHash,
+		r.StartedAt.UnixMicro(), micros(r.Deadline), micros(r.EndedAt), r.Outcome, string(r.Evidence), r.Details,
+	}
+}

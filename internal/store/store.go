@@ -1,0 +1,174 @@
+// Package store keeps everything the contracts are about. It implements
+// pipeline.Store once, for both databases: the packages sqlite and postgres
+// open one and say in a Dialect what they do differently.
+//
+// Every table has one file here that knows its columns. A document is kept as
+// the bytes that were accepted; what is searched is kept beside it.
+//
+// How writers keep out of each other's way. On PostgreSQL an update locks the
+// row of the chain before it reads anything of that chain, so use cases on one
+// chain follow one another and those on two chains run side by side. On SQLite
+// there is one writer, and updates that wait for each other share one commit
+// (see turn.go). Events and audit records get their places in the last moment
+// before the commit, under the one row of heads: the order of positions is the
+// order of the commits, and nothing is ever missing in between.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/pipeline"
+)
+
+// Enqueue adds jobs inside a transaction. Package queue has one; the server
+// hands it over, so that neither adapter knows the other.
+type Enqueue func(ctx context.Context, tx *sql.Tx, jobs []pipeline.Job) error
+
+// Config is what a store needs beside a database.
+type Config struct {
+	// Enqueue puts the jobs of a transaction into the queue.
+	Enqueue Enqueue
+
+	// Now is the clock of the service. When it is nil the database is asked
+	// where it has a clock of its own, else the process's clock is read: with
+	// several nodes there must be one clock (docs/spec/contracts.md §0).
+	Now func() time.Time
+
+	// Origin names the audit log. It is written when the store is first used;
+	// a later Config must name the same one or none.
+	Origin string
+
+	// Node is the id this process beats its lease under (see Beat). When it is
+	// set, an update of a process that was declared dead is refused.
+	Node string
+
+	// Idle is how long a transaction may do nothing; a second when it is 0.
+	Idle time.Duration
+}
+
+// Store implements pipeline.Store.
+type Store struct {
+	db   *Database
+	conf Config
+	turn *turn // nil where every update commits by itself
+}
+
+// New is a store on an open database whose migrations have run.
+func New(ctx context.Context, db *Database, conf Config) (*Store, error) {
+	if conf.Enqueue == nil {
+		return nil, errors.New("store: no queue to put jobs into")
+	}
+	if conf.Idle == 0 {
+		conf.Idle = time.Second
+	}
+	s := &Store{db: db, conf: conf}
+	if db.Dialect.Grouped {
+		s.turn = newTurn()
+	}
+	if err := s.settle(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// repetitions bounds how often an update is run again. A deadlock or a lost
+// race needs one repetition; who needs ten is starved, and should hear of it.
+const repetitions = 10
+
+// Update implements pipeline.Store.
+func (s *Store) Update(ctx context.Context, fn func(pipeline.Tx) error) error {
+	const op = "store.Update"
+	var err error
+	for n := range repetitions {
+		if n > 0 {
+			// Those that lost a race together must not meet again.
+			select {
+			case <-time.After(time.Duration(n*n) * time.Millisecond):
+			case <-ctx.Done():
+				return fault.E(op, fault.Unavailable, "update", context.Cause(ctx))
+			}
+		}
+		if s.turn != nil {
+			err = s.turn.update(ctx, s, fn)
+		} else {
+			err = s.updateOnce(ctx, fn)
+		}
+		if _, again := errors.AsType[*againError](err); !again {
+			return err
+		}
+	}
+	return err
+}
+
+func (s *Store) updateOnce(ctx context.Context, fn func(pipeline.Tx) error) (err error) {
+	const op = "store.Update"
+	d := &s.db.Dialect
+	sqlTx, err := s.db.Write.BeginTx(ctx, &d.Write)
+	if err != nil {
+		return d.fail(op, "begin a transaction", err)
+	}
+	// A rollback after the commit is nothing; one after a panic frees the locks.
+	defer func() { _ = sqlTx.Rollback() }()
+	t := newTx(ctx, s, sqlTx, func() { _ = sqlTx.Rollback() })
+	if err := t.run(fn); err != nil {
+		return err
+	}
+	if err := sqlTx.Commit(); err != nil {
+		return d.fail(op, "commit", err)
+	}
+	return nil
+}
+
+// View implements pipeline.Store.
+func (s *Store) View(ctx context.Context, fn func(pipeline.Reader) error) error {
+	const op = "store.View"
+	d := &s.db.Dialect
+	sqlTx, err := s.db.Read.BeginTx(ctx, &d.Read)
+	if err != nil {
+		return d.fail(op, "begin a transaction", err)
+	}
+	defer func() { _ = sqlTx.Rollback() }()
+	r := newReader(ctx, s, sqlTx, func() { _ = sqlTx.Rollback() })
+	defer r.watch.finish()
+	if err := r.start(op); err != nil {
+		return err
+	}
+	if err := fn(r); err != nil {
+		return err
+	}
+	return r.watch.finish()
+}
+
+// Close closes the database. Every loop that uses the store ends before.
+func (s *Store) Close() error { return s.db.Close() }
+
+// clock is the instant of a transaction on the process's clock.
+func (s *Store) clock() time.Time {
+	if s.conf.Now != nil {
+		return s.conf.Now()
+	}
+	return time.Now()
+}
+
+// settle writes what is written once: the origin of the log.
+func (s *Store) settle(ctx context.Context) error {
+	const op = "store.New"
+	var origin string
+	err := s.db.Read.QueryRowContext(ctx, `SELECT value FROM meta WHERE name = 'origin'`).Scan(&origin)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+	case err != nil:
+		return s.db.Dialect.fail(op, "read the origin of the audit log", err)
+	case s.conf.Origin != "" && s.conf.Origin != origin:
+		return fault.E(op, fault.Conflict, fmt.Sprintf("the audit log of this database is %q, not %q", origin, s.conf.Origin), nil).
+			WithHint("start with the origin the log was begun with")
+	default:
+		return nil
+	}
+	return s.begin(ctx)
+}
