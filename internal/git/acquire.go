@@ -120,6 +120,7 @@ func Acquire(ctx context.Context, req Request) (*gate.Input, error) {
 	}
 	var err error
 	if a.repo, err = open(ctx, root, req.Environ); err == nil {
+		defer a.repo.close()
 		if a.in.Mode == gate.GitRange {
 			err = a.committed()
 		} else {

@@ -80,17 +80,18 @@ type repository struct {
 	common  string
 	shallow bool
 	partial bool
+	close   func() // removes what open made outside the repository
 	*runner
 }
 
 // open prepares the repository at root. Only when a configuration file of the
 // repository speaks of filters or includes is git asked for the drivers' names.
 func open(ctx context.Context, root string, environ []string) (*repository, error) {
-	r := &repository{root: root, runner: newRunner(root, environ, nil)}
+	r := &repository{root: root, runner: newRunner(root, environ, nil), close: func() {}}
 	r.own, r.common = gitFolders(root)
 	_, err := os.Lstat(filepath.Join(r.common, "shallow"))
 	r.shallow = err == nil
-	ask := false
+	ask, sparse := false, false
 	for _, name := range []string{
 		filepath.Join(r.common, "config"), filepath.Join(r.own, "config.worktree"), filepath.Join(r.common, "config.worktree"),
 	} {
@@ -102,16 +103,33 @@ func open(ctx context.Context, root string, environ []string) (*repository, erro
 		lower := bytes.ToLower(data)
 		ask = ask || bytes.Contains(lower, []byte("[filter")) || bytes.Contains(lower, []byte("[include"))
 		r.partial = r.partial || bytes.Contains(lower, []byte("partialclone"))
+		sparse = sparse || bytes.Contains(lower, []byte("sparse"))
 	}
-	if !ask {
-		return r, nil
+	if ask {
+		out, err := r.output(ctx, nil, settingsBound, "config", "--list", "-z", "--name-only")
+		if err != nil {
+			return nil, err
+		}
+		r.runner = newRunner(root, environ, filterDrivers(out))
 	}
-	out, err := r.output(ctx, nil, settingsBound, "config", "--list", "-z", "--name-only")
-	if err != nil {
-		return nil, err
+	if sparse {
+		return r, r.quarantine()
 	}
-	r.runner = newRunner(root, environ, filterDrivers(out))
 	return r, nil
+}
+
+// quarantine lets git write objects into a temporary folder instead of the
+// repository: to list a sparse index it makes it a full one in memory, and
+// stores the trees of that.
+func (r *repository) quarantine() error {
+	dir, remove, err := tempDir()
+	if err != nil {
+		return err
+	}
+	r.close = remove
+	stored := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(filepath.Join(r.common, "objects"))
+	r.runner = r.with("GIT_OBJECT_DIRECTORY="+dir, `GIT_ALTERNATE_OBJECT_DIRECTORIES="`+stored+`"`)
+	return nil
 }
 
 // filterDrivers are the names between "filter." and the last dot, each once.

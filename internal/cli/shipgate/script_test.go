@@ -207,7 +207,8 @@ func emit(ts *testscript.TestScript, stdout, stderr []byte) {
 	ts.Check(err)
 }
 
-// digest is over everything below dir: names, modes, sizes, times and bytes.
+// digest is over everything below dir: names, modes, times and bytes. The time
+// of a stored object is not: git touches one it was about to write again.
 func digest(dir string) (string, error) {
 	h := sha256.New()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -218,8 +219,13 @@ func digest(dir string) (string, error) {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(h, path, info.Mode(), info.ModTime().UnixNano()); err != nil || !info.Mode().IsRegular() {
+		if _, err := fmt.Fprintln(h, path, info.Mode()); err != nil || !info.Mode().IsRegular() {
 			return err
+		}
+		if !strings.Contains(filepath.ToSlash(path), "/.git/objects/") {
+			if _, err := fmt.Fprintln(h, info.ModTime().UnixNano()); err != nil {
+				return err
+			}
 		}
 		f, err := os.Open(path)
 		if err != nil {
@@ -265,7 +271,7 @@ func valid(text []byte) error {
 	if !ok {
 		return fmt.Errorf("stdout is not an object")
 	}
-	version, _ := object["schema_version"].(string) //nolint:errcheck // "" is in no schema
+	version, _ := object["schema_version"].(string)
 	known, err := schemas()
 	if err != nil {
 		return err
