@@ -2,7 +2,6 @@ package state_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -12,15 +11,13 @@ import (
 	"plimsoll.dev/internal/pipeline/state"
 )
 
-var update = flag.Bool("update", false, "write docs/states.md from the table")
-
 const document = "../../../docs/states.md"
 
 // docs/states.md is the table, printed. To change it, change the table and run
-// this test with -update.
+// make golden.
 func TestStatesDocument(t *testing.T) {
 	want := print()
-	if *update {
+	if os.Getenv("PLIMSOLL_GOLDEN") == "1" {
 		if err := os.WriteFile(document, want, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -30,14 +27,14 @@ func TestStatesDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n")), want) {
-		t.Error("docs/states.md is not what the table says: go test ./internal/pipeline/state -run TestStatesDocument -update")
+		t.Error("docs/states.md is not what the table says: make golden")
 	}
 }
 
 func print() []byte {
 	var b bytes.Buffer
 	b.WriteString("# States of the contracts\n\n" +
-		"<!-- Printed from internal/pipeline/state/table.go: go test ./internal/pipeline/state -run TestStatesDocument -update -->\n\n" +
+		"<!-- Printed from internal/pipeline/state/table.go by make golden -->\n\n" +
 		"What each kind of contract may become. The rules are those of [the specification](spec/contracts.md), section 2;\n" +
 		"this file is printed from the one table that the program reads.\n")
 	for _, kinds := range [][]contract.Kind{
