@@ -48,16 +48,12 @@ func TestExamplesOfTheProtocolAreWhatTheGatePrints(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dir := t.TempDir()
+			dir := repository(t)
 			environ := append(os.Environ(), quietGit(dir)...)
-			for _, args := range [][]string{
-				words("init -q -b main"), words("commit -q --allow-empty -m base"), {"apply", absolute},
-			} {
-				cmd := exec.Command("git", args...)
-				cmd.Dir, cmd.Env = dir, environ
-				if out, err := cmd.CombinedOutput(); err != nil {
-					t.Fatalf("git %v: %v\n%s", args, err, out)
-				}
+			cmd := exec.Command("git", "apply", absolute)
+			cmd.Dir, cmd.Env = dir, environ
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("git apply: %v\n%s", err, out)
 			}
 			code, stdout, stderr := call(shipgate.Env{Dir: dir, Environ: environ}, "",
 				[]string{"check", "--agent", "codex", "--workspace", dir})
