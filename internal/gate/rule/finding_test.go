@@ -82,3 +82,60 @@ func TestTheAdoptionIsSaidInItsOwnWords(t *testing.T) {
 		t.Errorf("titles and recommendations (-want +got):\n%s", diff)
 	}
 }
+
+// Index and disk are two changes of one path; a path that nobody understands is
+// still one thing to look at.
+func TestAPathWithTwoAfterStatesHasOneCatchAllRow(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"CLAUDE.md", ".vscode/mcp.json", ".codex/requirements.toml"} {
+		var p rule.Pass
+		for _, after := range []string{"{ }", "{  }"} {
+			p.Surfaces = append(p.Surfaces, surface.Read(&surface.Change{
+				Path: path, Listed: true,
+				Old: surface.Side{Present: true, Bytes: []byte("{}")}, New: surface.Side{Present: true, Bytes: []byte(after)},
+			}))
+		}
+		if findings := p.Run(rule.Catalogue()); len(findings) != 1 {
+			t.Errorf("%s: %v", path, lines(findings))
+		}
+	}
+}
+
+// The catch-all trusts no other rule to have spoken: a text that is not known
+// was not evaluated, on either side.
+func TestAnUnreadCodexConfigurationIsNotEvaluated(t *testing.T) {
+	t.Parallel()
+	read, unread := surface.Side{Present: true}, surface.Side{Present: true, Unresolved: "workspace_file_missing"}
+	for _, c := range []struct {
+		before, after surface.Side
+		rows          int
+	}{{read, read, 0}, {unread, read, 1}, {read, unread, 1}} {
+		p := rule.Pass{Surfaces: []*surface.Surface{surface.Read(&surface.Change{
+			Path: ".codex/config.toml", Listed: true, Old: c.before, New: c.after,
+		})}}
+		if got := p.Run([]*rule.Rule{&rule.BoundaryProtectedSurfaceUnclassified}); len(got) != c.rows {
+			t.Errorf("from %+v to %+v: %d rows, want %d", c.before, c.after, len(got), c.rows)
+		}
+	}
+}
+
+func TestTheSummaryIsLeftOutOnlyBesideARowThatNamesWhatIsUnread(t *testing.T) {
+	t.Parallel()
+	for kind, named := range map[string]bool{
+		"boundary_input_unresolved": true, "boundary_policy_conflict": true, "codex_boundary_policy_invalid": true,
+		"host_config_content_unresolved": true, "codex_config_content_unresolved": true,
+		"json_parse_failed": true, "toml_parse_failed": true, "unknown_host_config_key": true,
+		"old_json_parse_failed": false, "workflow_yaml_parse_failed": false, "workflow_not_a_mapping": false,
+		"hooks_json_parse_failed": false, "protected_surface_unclassified": false,
+	} {
+		other := rule.Rule{ID: "OTHER", Check: func(p *rule.Pass) { p.Report("a", 0, kind) }}
+		p := rule.Pass{Codes: []string{"content_source"}}
+		findings := p.Run([]*rule.Rule{&other, &rule.BoundaryInputIncomplete})
+		if got := len(findings) == 1; got != named {
+			t.Errorf("beside %s: %v", kind, lines(findings))
+		}
+	}
+	if p := (rule.Pass{}); len(p.Run([]*rule.Rule{&rule.BoundaryInputIncomplete})) > 0 {
+		t.Error("a summary of nothing")
+	}
+}

@@ -179,7 +179,7 @@ func ScopesGained(before, after *Workflow) []ScopeGained {
 	var out []ScopeGained
 	for _, c := range TokenContexts(before, after) {
 		if c.Before.All == LevelWriteAll {
-			continue
+			continue // nothing is left to gain; a long list need not be walked
 		}
 		for _, s := range c.After.writes {
 			old := c.Before.Level(s.Name)
