@@ -490,6 +490,16 @@ func TestAGateNeedsTime(t *testing.T) {
 	}
 }
 
+func TestAGateOfNoLevelIsNotMade(t *testing.T) {
+	_, err := approval.Make(approval.Order{
+		ID: "PG-001", Version: 1, Deadlines: approval.DefaultDeadlines(),
+		Acceptance: &contract.Acceptance{Base: contract.Base{State: contract.Active}, Status: contract.Passed},
+	}, created)
+	if err == nil || refusal.CodeOf(err) != "" {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Every gate that decisions can lead to is consistent at rest, and none is
 // Published before all required roles have approved.
 func TestWhateverPeopleDoTheGateIsConsistent(t *testing.T) {

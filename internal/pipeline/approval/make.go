@@ -3,6 +3,7 @@ package approval
 import (
 	"time"
 
+	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/refusal"
 )
@@ -55,6 +56,10 @@ func Admit(a *contract.Acceptance) error {
 func Make(o Order, now time.Time) (Made, error) {
 	if err := Admit(o.Acceptance); err != nil {
 		return Made{}, err
+	}
+	// A level nobody derived would pass for one that decides itself.
+	if !o.Level.Valid() {
+		return Made{}, fault.E("approval.Make", fault.Internal, "a gate of no risk level", nil)
 	}
 	at := contract.At(now)
 	g := &contract.PublishGate{

@@ -12,6 +12,11 @@ const (
 	HardStaleCopies Classification = "hard_stale"
 )
 
+// Valid says whether c is one of the three.
+func (c Classification) Valid() bool {
+	return c == Fresh || c == SoftStale || c == HardStaleCopies
+}
+
 // MergeStatus is what became of competing updates.
 type MergeStatus string
 
@@ -23,6 +28,15 @@ const (
 	MergeManual        MergeStatus = "manual_resolution_required"
 )
 
+// Valid says whether s is one of the four.
+func (s MergeStatus) Valid() bool {
+	switch s {
+	case MergeNotApplicable, MergeNotAttempted, Merged, MergeManual:
+		return true
+	}
+	return false
+}
+
 // PolicyVerdict is what the Policy Engine said of the work when the Evidence
 // was written.
 type PolicyVerdict string
@@ -33,6 +47,11 @@ const (
 	VerdictRejected PolicyVerdict = "rejected"
 	VerdictManual   PolicyVerdict = "manual_review_required"
 )
+
+// Valid says whether v is one of the three.
+func (v PolicyVerdict) Valid() bool {
+	return v == VerdictApproved || v == VerdictRejected || v == VerdictManual
+}
 
 // Uncontainerized is what containerImageDigest says of a run outside any
 // container, in exactly this spelling.

@@ -131,7 +131,7 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, faults refusal.List) refu
 	if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
 		keyword = path[len(path)-1]
 	}
-	text := e.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+	text := e.ErrorKind.LocalizedString(english())
 	if _, closed := e.ErrorKind.(*kind.FalseSchema); closed && len(steps) > 0 {
 		// The library points at the member an unevaluatedProperties refused,
 		// and counts members of a branch that failed for another reason too.
@@ -146,6 +146,8 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, faults refusal.List) refu
 	r.Keyword = keyword
 	return append(faults, r)
 }
+
+var english = sync.OnceValue(func() *message.Printer { return message.NewPrinter(language.English) })
 
 // boundNumbers replaces numbers the validator would have to expand in full,
 // such as 1e-300 or a thousand digits, by their binary64. An integer beyond it

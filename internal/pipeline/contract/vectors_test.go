@@ -156,3 +156,7 @@ func TestExamplesAreContracts(t *testing.T) {
 		}
 	}
 }
+
+func examples(name string) ([]byte, error) {
+	return contracts.Files.ReadFile("examples/" + name + ".sample.json")
+}

@@ -26,16 +26,13 @@ const (
 // took it by itself.
 type Holder string
 
-// Lock is the row of one key. The zero Lock was never held. Holder stays after
-// a loss, so that the former holder is told that it lost, not that it never
-// had; Past holds the last of those before it. Released says that nobody has it
-// now.
+// Lock is the row of one key. The zero Lock was never held; Holder is "" when
+// nobody has it. The row stays after a release, so that the token grows for
+// ever.
 type Lock struct {
-	Holder   Holder
-	Token    int64
-	Beat     time.Time // of the acquisition or the last heartbeat
-	Released bool
-	Past     []Holder
+	Holder Holder
+	Token  int64
+	Beat   time.Time // of the acquisition or the last heartbeat
 }
 
 // Missed is the heartbeats missed after so long without one.
@@ -55,7 +52,7 @@ func Expired(sinceBeat time.Duration) bool { return sinceBeat >= TTL }
 
 // Held says whether somebody has l.
 func (l Lock) Held(now time.Time) bool {
-	return l.Token > 0 && !l.Released && !Expired(now.Sub(l.Beat))
+	return l.Holder != "" && !Expired(now.Sub(l.Beat))
 }
 
 // Until is when l ends unless a heartbeat comes.
@@ -78,46 +75,30 @@ func (l Lock) Acquire(h Holder, now time.Time) (next Lock, broken bool, err erro
 	return l.give(h, now), true, nil
 }
 
-// maxPast bounds what a row remembers. A holder older than that is told that it
-// never held the lock; its token is refused all the same.
-const maxPast = 32
-
 func (l Lock) give(h Holder, now time.Time) Lock {
-	next := Lock{Holder: h, Token: l.Token + 1, Beat: now}
-	for _, p := range append(l.Past[:len(l.Past):len(l.Past)], l.Holder) {
-		if p != "" && p != h {
-			next.Past = append(next.Past, p)
-		}
-	}
-	if extra := len(next.Past) - maxPast; extra > 0 {
-		next.Past = next.Past[extra:]
-	}
-	return next
+	return Lock{Holder: h, Token: l.Token + 1, Beat: now}
 }
 
 // Preempt takes l over for a stopping write of the service, which never waits:
-// the run that held it is lost, and nobody holds it afterwards.
-func (l Lock) Preempt(service Holder, now time.Time) Lock {
-	next := l.give(service, now)
-	next.Released = true
-	return next
-}
+// the token grows, the run that held it is lost, and nobody has it afterwards.
+func (l Lock) Preempt(now time.Time) Lock { return l.give("", now) }
 
-// Renew is a heartbeat of h.
-func (l Lock) Renew(h Holder, now time.Time) (Lock, error) {
-	if err := l.belongs(h, now); err != nil {
+// Renew is a heartbeat of h. had says that h was given the key at some time: it
+// tells a former holder, who has lost the lock, from a stranger.
+func (l Lock) Renew(h Holder, had bool, now time.Time) (Lock, error) {
+	if err := l.belongs(h, had, now); err != nil {
 		return l, err
 	}
 	l.Beat = now
 	return l, nil
 }
 
-// Release gives l back. The row stays, so that the token keeps growing.
-func (l Lock) Release(h Holder, now time.Time) (Lock, error) {
-	if err := l.belongs(h, now); err != nil {
+// Release gives l back; had as for Renew.
+func (l Lock) Release(h Holder, had bool, now time.Time) (Lock, error) {
+	if err := l.belongs(h, had, now); err != nil {
 		return l, err
 	}
-	l.Released = true
+	l.Holder = ""
 	return l, nil
 }
 
@@ -138,19 +119,14 @@ func (l Lock) Free(h Holder, now time.Time) error {
 	return nil
 }
 
-func (l Lock) belongs(h Holder, now time.Time) error {
-	if l.Holder == h {
-		if l.Held(now) {
-			return nil
-		}
+func (l Lock) belongs(h Holder, had bool, now time.Time) error {
+	switch {
+	case l.Holder == h && l.Held(now):
+		return nil
+	case l.Holder == h || had:
 		return lost("%s has it no more", h)
 	}
-	for _, p := range l.Past {
-		if p == h {
-			return lost("%s has lost it", h)
-		}
-	}
-	return refusal.New(refusal.LockNotHolder, "%s never held it", h)
+	return refusal.New(refusal.LockNotHolder, "%s never had it", h)
 }
 
 func lost(format string, args ...any) error { return refusal.New(refusal.LockLost, format, args...) }

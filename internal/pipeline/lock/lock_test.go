@@ -87,6 +87,7 @@ func TestLocks(t *testing.T) {
 func timeline(t *testing.T, v vector) {
 	t.Helper()
 	var l lock.Lock
+	had := map[lock.Holder]bool{}
 	for _, s := range v.Steps {
 		now := start.Add(seconds(s.T))
 		var (
@@ -96,14 +97,15 @@ func timeline(t *testing.T, v vector) {
 		switch s.Op {
 		case "acquire":
 			l, broken, err = l.Acquire(s.Holder, now)
+			had[s.Holder] = had[s.Holder] || err == nil
 		case "heartbeat":
-			l, err = l.Renew(s.Holder, now)
+			l, err = l.Renew(s.Holder, had[s.Holder], now)
 		case "release":
-			l, err = l.Release(s.Holder, now)
+			l, err = l.Release(s.Holder, had[s.Holder], now)
 		case "write":
 			err = l.Fence(s.Token, now)
 		case "preempt":
-			l = l.Preempt(s.Holder, now)
+			l = l.Preempt(now)
 		default:
 			t.Fatalf("op %q", s.Op)
 		}
@@ -161,11 +163,11 @@ func TestOnlyOneHolderWrites(t *testing.T) {
 				}
 				l = next
 			case 1:
-				l, _ = l.Renew(h, now)
+				l, _ = l.Renew(h, tokens[h] > 0, now)
 			case 2:
-				l, _ = l.Release(h, now)
+				l, _ = l.Release(h, tokens[h] > 0, now)
 			case 3:
-				l = l.Preempt("service", now)
+				l = l.Preempt(now)
 			}
 			if l.Token < before.Token {
 				t.Fatal("the token shrank")
