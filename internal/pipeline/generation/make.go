@@ -53,14 +53,15 @@ func Accept(t *contract.TaskSeed, id contract.ID, version int64, v Verdict, now 
 }
 
 // Revise is the next version of an Acceptance, in place: a later result for the
-// same TaskSeed version. The state stays. The policy is derived anew in
+// same TaskSeed version. The state stays, and so does every criterion
+// there is: a result adds, it never drops one. The policy is derived anew in
 // Draft and kept in Active, where a risk that rose meanwhile shows in the gate.
 func Revise(a *contract.Acceptance, t *contract.TaskSeed, v Verdict, now time.Time) *contract.Acceptance {
 	next := *a
 	next.Version++
 	next.UpdatedAt = contract.At(now)
 	next.Status, next.Details = v.Status, v.details()
-	next.Criteria = phase.Criteria(t.ExecutionPlan, v.Checks)
+	next.Criteria = phase.Criteria(a.Criteria, v.Checks) // those of the plan are the first of them
 	if a.State == contract.Draft {
 		next.GenerationPolicy = approval.AcceptancePolicy(t.GenerationPolicy, t.CapabilitiesSnapshot, v.Level)
 	}

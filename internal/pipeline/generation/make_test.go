@@ -76,6 +76,10 @@ func TestARevisionKeepsTheStateAndTheCriteriaOfThePlan(t *testing.T) {
 	if !slices.Equal(next.Criteria, []string{"build", "test", "lint"}) || first.Version != 1 || len(first.Criteria) != 2 {
 		t.Errorf("criteria %q", next.Criteria)
 	}
+	third := generation.Revise(next, task, generation.Verdict{Status: contract.Failed, Level: contract.Low}, later)
+	if !slices.Equal(third.Criteria, next.Criteria) {
+		t.Errorf("a later result dropped a criterion: %q", third.Criteria)
+	}
 	if next.GenerationPolicy != first.GenerationPolicy {
 		t.Error("the policy of an Active Acceptance changed")
 	}

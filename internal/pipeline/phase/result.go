@@ -97,7 +97,7 @@ type Check struct {
 }
 
 // Criteria is the criteria an Acceptance has: those of the plan, one per step
-// and in order, then those the result adds. Nobody chooses what the own work is
+// and in order, or those of the version before, then those the result adds. Nobody chooses what the own work is
 // measured by, so a result never drops one.
 func Criteria(plan []string, checks []Check) []string {
 	criteria := slices.Clone(plan)
