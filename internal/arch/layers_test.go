@@ -18,6 +18,9 @@ const (
 	toml       = "github.com/pelletier/go-toml/v2"
 	jsonschema = "github.com/santhosh-tekuri/jsonschema/v6"
 	text       = "golang.org/x/text"
+	sqlite     = "modernc.org/sqlite"
+	pgx        = "github.com/jackc/pgx/v5"
+	cmp        = "github.com/google/go-cmp"
 )
 
 // layers is the picture: bottom first, one direction only. Shells import
@@ -90,12 +93,38 @@ var layers = []layer{
 		path: "internal/pipeline/phase", why: "the way from a plan to a release", core: true,
 		may: []string{"internal/pipeline/contract", "internal/pipeline/refusal", "internal/pipeline/role", "internal/pipeline/state"},
 	},
+	{
+		path: "internal/pipeline/artifact", why: "what a phase leaves behind besides contracts", core: true,
+		may: []string{"internal/pipeline/contract", "internal/pipeline/phase", "internal/pipeline/refusal"},
+	},
+	{
+		path: "internal/pipeline/generation", why: "when a contract is generated, how often, how late", core: true,
+		may: []string{"internal/pipeline/approval", "internal/pipeline/contract", "internal/pipeline/phase", "internal/pipeline/refusal"},
+	},
+	{
+		path: "internal/pipeline/ingest", why: "takes evidence in, line by line", core: true,
+		may: []string{"internal/pipeline/contract", "internal/pipeline/document", "internal/pipeline/merge", "internal/pipeline/refusal"},
+	},
+	{
+		path: "internal/pipeline/lock", why: "who has a lock, for how long, with which token", core: true,
+		may: []string{"internal/pipeline/contract", "internal/pipeline/refusal"}, modules: []string{text},
+	},
+	{path: "internal/pipeline/stale", why: "how old copies are, and what follows", may: []string{"internal/pipeline/contract", "internal/pipeline/refusal"}, core: true},
+	{path: "internal/pipeline/operation", why: "the surface of the contracts as one table", may: []string{"internal/pipeline/contract"}, core: true},
 	{path: "internal/pipeline", why: "the use cases and the ports they need", may: []string{"internal/pipeline/...", "internal/gate"}, core: true},
 
 	// Ring 4: adapters.
 	{path: "internal/git", why: "runs git and reads files; yields the gate's input", may: []string{"internal/gate/..."}},
 
 	{path: "internal/store", why: "keeps the contracts", may: []string{"internal/pipeline/..."}},
+	{path: "internal/store/sqlite", why: "one database", may: []string{"internal/store"}, modules: []string{sqlite}},
+	{path: "internal/store/postgres", why: "the other database", may: []string{"internal/store"}, modules: []string{pgx}},
+	{path: "internal/store/postgres/pgtest", why: "a database for tests", modules: []string{pgx}},
+	{
+		path: "internal/store/storetest", why: "the suite both databases must pass", modules: []string{cmp},
+		may: []string{"internal/store", "internal/pipeline/..."},
+	},
+	{path: "internal/api", why: "JSON over HTTP", may: []string{"internal/pipeline/..."}},
 
 	// Ring 5: shells.
 	{path: ".", why: "embeds the documents that the programs print"},
@@ -106,4 +135,6 @@ var layers = []layer{
 	{path: "cmd/shipgate", why: "a doorstep", may: []string{"internal/cli/shipgate"}},
 	{path: "cmd/agents-shipgate", why: "the same doorstep under the other name", may: []string{"internal/cli/shipgate"}},
 	{path: "internal/arch", why: "no code"},
+	{path: "internal/bench/bare", why: "an empty program, the floor of every start"},
+	{path: "internal/bench/gate", why: "measures the gate", may: []string{"internal/cli/shipgate"}},
 }
