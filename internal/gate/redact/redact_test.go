@@ -97,6 +97,7 @@ func TestTextLeavesOrdinaryTextAlone(t *testing.T) {
 		"https://crm.test", "https://crm.test/", "wss://crm.test:8443", "the https:// scheme", "HTTP://crm.test/.",
 		"ssh://git@git.test/team/repo", "git@git.test:team/repo", "file:///etc/hosts", "postgres://db.test/app",
 		"a = 1", "max=3; min=1", "--model gpt", "--config=x", "--password", "--password --quiet", "PASSWORD=", "Cookie:", "Cookie: ", "Bearer", "Bearer.",
+		"A rule about bearer tokens, and Bearer authentication",
 		"naïve café 🚢", "half\xff a \xc3 character",
 	} {
 		if got := redact.Text(text); got != text {
@@ -117,9 +118,20 @@ func TestURL(t *testing.T) {
 		{"https://crm.test/a b", "https://crm.test/<redacted-path>"},
 		{"wss://[::1]:1/", "wss://[::1]:1/"},
 		{"https://bücher.test/x", "https://bücher.test/<redacted-path>"},
-		{"", "<redacted-url>"}, {"crm.test", "<redacted-url>"}, {"ftp://crm.test", "<redacted-url>"}, {"https://", "<redacted-url>"}, {"https:///x", "<redacted-url>"},
-		{"https://crm test/", "<redacted-url>"}, {"https://crm.test:8a/", "<redacted-url>"}, {"https://[::1/", "<redacted-url>"}, {"https://[x]/", "<redacted-url>"},
-		{"https://[::1]x/", "<redacted-url>"}, {"https://:80/", "<redacted-url>"}, {"https://a%20b/", "<redacted-url>"}, {"https://\xff/", "<redacted-url>"}, {"javascript:https://x", "<redacted-url>"},
+		{"", "<redacted-url>"},
+		{"crm.test", "<redacted-url>"},
+		{"ftp://crm.test", "<redacted-url>"},
+		{"https://", "<redacted-url>"},
+		{"https:///x", "<redacted-url>"},
+		{"https://crm test/", "<redacted-url>"},
+		{"https://crm.test:8a/", "<redacted-url>"},
+		{"https://[::1/", "<redacted-url>"},
+		{"https://[x]/", "<redacted-url>"},
+		{"https://[::1]x/", "<redacted-url>"},
+		{"https://:80/", "<redacted-url>"},
+		{"https://a%20b/", "<redacted-url>"},
+		{"https://\xff/", "<redacted-url>"},
+		{"javascript:https://x", "<redacted-url>"},
 	} {
 		if got := redact.URL(c[0]); got != c[1] {
 			t.Errorf("%q: got %q, want %q", c[0], got, c[1])
@@ -132,11 +144,22 @@ func TestURL(t *testing.T) {
 
 func TestPermissionRule(t *testing.T) {
 	for _, c := range [][2]string{
-		{"Bash", "Bash"}, {"*", "*"}, {"mcp__git", "mcp__git"}, {"mcp__git__*", "mcp__git__*"}, {"", ""},
+		{"Bash", "Bash"},
+		{"*", "*"},
+		{"mcp__git", "mcp__git"},
+		{"mcp__git__*", "mcp__git__*"},
+		{"", ""},
 		{"Bash(*)", "Bash(*)"},
-		{"Bash(*:*)", "Bash(<wildcard>)"}, {"Read(**)", "Read(<wildcard>)"}, {"Bash(*) " + sentinel, "Bash(<wildcard>)"}, {"Bash(*", "Bash(<wildcard>)"},
-		{"Bash(npm test:*)", "Bash(<redacted-arguments>)"}, {"Bash(curl -H 'X: " + sentinel + "')", "Bash(<redacted-arguments>)"},
-		{"WebFetch(domain:docs.test)", "WebFetch(<redacted-arguments>)"}, {"Bash()", "Bash(<redacted-arguments>)"}, {"Bash(" + sentinel, "Bash(<redacted-arguments>)"}, {"Bash( *)", "Bash(<redacted-arguments>)"},
+		{"Bash(*:*)", "Bash(<wildcard>)"},
+		{"Read(**)", "Read(<wildcard>)"},
+		{"Bash(*) " + sentinel, "Bash(<wildcard>)"},
+		{"Bash(*", "Bash(<wildcard>)"},
+		{"Bash(npm test:*)", "Bash(<redacted-arguments>)"},
+		{"Bash(curl -H 'X: " + sentinel + "')", "Bash(<redacted-arguments>)"},
+		{"WebFetch(domain:docs.test)", "WebFetch(<redacted-arguments>)"},
+		{"Bash()", "Bash(<redacted-arguments>)"},
+		{"Bash(" + sentinel, "Bash(<redacted-arguments>)"},
+		{"Bash( *)", "Bash(<redacted-arguments>)"},
 		{"Bash(a)(" + sentinel + ")", "Bash(<redacted-arguments>)"},
 	} {
 		got := redact.PermissionRule(c[0])

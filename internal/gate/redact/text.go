@@ -92,7 +92,9 @@ func (m *masker) word(start, end int) {
 	case (m.byteAt(sign) == '=' || m.byteAt(sign) == ':' && closed) && IsSecretKey(word):
 		m.assigned(sign+1, open)
 	case sign > end && strings.EqualFold(word, "bearer"):
-		m.hide(sign, m.wordEnd(sign))
+		if to := m.bareEnd(sign); !isBearerNoun(m.in[sign:to]) {
+			m.hide(sign, to)
+		}
 	case strings.HasPrefix(word, "--") && IsSecretKey(word):
 		m.flagValue(end, after, closed)
 	}
@@ -262,6 +264,16 @@ func (m *masker) byteAt(at int) byte {
 func isWord(c byte) bool { return isName(c) || c == '+' || c >= 0x80 }
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
+
+// isBearerNoun says whether a word behind Bearer makes it prose: a rule may be
+// about bearer tokens.
+func isBearerNoun(word string) bool {
+	switch strings.ToLower(word) {
+	case "token", "tokens", "auth", "authentication", "authorization", "credential", "credentials", "header", "headers", "scheme":
+		return true
+	}
+	return false
+}
 
 // isSecretHeader knows headers by name where any key would be too much: a
 // sentence may well say "token: the third word".

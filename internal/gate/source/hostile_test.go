@@ -99,7 +99,11 @@ func TestHostileTextsCostNoMoreThanTheirLength(t *testing.T) {
 		{"yaml: line separators", source.ParseYAML, fill("a: '", "\u2028", "'")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			linear(t, c.text, func(s string) { c.parse([]byte(s)) })
+			linear(t, c.text, func(s string) {
+				if v, err := c.parse([]byte(s)); err == nil && !v.Present() {
+					t.Error("neither a value nor a failure")
+				}
+			})
 		})
 	}
 }

@@ -182,8 +182,8 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("%s at line %d, column %d", e.Parser, e.Pos.Line, e.Pos.Column)
 }
 
-// Members of the evidence of a parse failure, without the kind. Line and
-// column are left out where they are not known.
+// Evidence is the members of the evidence of a parse failure, without the kind.
+// Line and column are left out where they are not known.
 func (e *ParseError) Evidence() canonical.Object {
 	o := canonical.Object{{Key: "parser", Value: e.Parser}}
 	if e.Pos.Line > 0 {

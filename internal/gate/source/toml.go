@@ -151,15 +151,13 @@ func (r *tomlReader) value(n *unstable.Node, at, depth int) (Value, int, *ParseE
 	if r.nodes++; r.nodes > maxNodes || depth > maxDepth {
 		return Value{}, 0, r.failAt(pos)
 	}
+	v := Value{Pos: pos}
+	ok := true
 	switch n.Kind {
 	case unstable.Array:
 		return r.list(n, at, depth)
 	case unstable.InlineTable:
 		return r.inlineTable(n, at, depth)
-	}
-	v := Value{Pos: pos}
-	ok := true
-	switch n.Kind {
 	case unstable.String:
 		v.Kind, v.Text, ok = String, string(n.Data), oldEscapes(r.parser.Raw(n.Raw))
 	case unstable.Bool:

@@ -28,16 +28,32 @@ func TestTOMLIsReadAsWritten(t *testing.T) {
 
 func TestTOMLNumbersHaveOneNormalForm(t *testing.T) {
 	for _, c := range [][2]string{
-		{"16", "16"}, {"0x10", "16"}, {"0o20", "16"}, {"0b1_0000", "16"}, {"+1_6", "16"}, {"-0", "0"},
-		{"-9223372036854775808", "-9223372036854775808"}, {"0x7fffffffffffffff", "9223372036854775807"},
-		{"1.0", "1.0"}, {"10e-1", "1.0"}, {"1e0", "1.0"}, {"-0.0", "0.0"}, {"1_0.2_5", "10.25"}, {"1E50", "1e50"},
-		{"inf", "inf"}, {"+inf", "inf"}, {"-inf", "-inf"}, {"nan", "nan"}, {"-nan", "nan"}, {"+nan", "nan"},
+		{"16", "16"},
+		{"0x10", "16"},
+		{"0o20", "16"},
+		{"0b1_0000", "16"},
+		{"+1_6", "16"},
+		{"-0", "0"},
+		{"-9223372036854775808", "-9223372036854775808"},
+		{"0x7fffffffffffffff", "9223372036854775807"},
+		{"1.0", "1.0"},
+		{"10e-1", "1.0"},
+		{"1e0", "1.0"},
+		{"-0.0", "0.0"},
+		{"1_0.2_5", "10.25"},
+		{"1E50", "1e50"},
+		{"inf", "inf"},
+		{"+inf", "inf"},
+		{"-inf", "-inf"},
+		{"nan", "nan"},
+		{"-nan", "nan"},
+		{"+nan", "nan"},
 	} {
 		accepts(t, source.ParseTOML, []acceptance{{c[0], "a = " + c[0], "{a:" + c[1] + "}"}})
 	}
-	whole, _ := source.ParseTOML([]byte("a = 1"))
-	float, _ := source.ParseTOML([]byte("a = 1.0"))
-	if whole.Equal(float) {
+	whole, err1 := source.ParseTOML([]byte("a = 1"))
+	float, err2 := source.ParseTOML([]byte("a = 1.0"))
+	if err1 != nil || err2 != nil || whole.Equal(float) {
 		t.Error("the integer 1 equals the float 1.0")
 	}
 }

@@ -83,8 +83,9 @@ func encode(v source.Value) []byte {
 			return o
 		case source.Null:
 			return nil
+		default:
+			return v.Text
 		}
-		return v.Text
 	}
 	return canonical.Compact.Append(nil, plain(v))
 }

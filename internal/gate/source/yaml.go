@@ -171,7 +171,9 @@ func (r *yamlReader) syntax(err error) *ParseError {
 	line := 1
 	if rest, ok := strings.CutPrefix(text, "line "); ok {
 		number, problem, _ := strings.Cut(rest, ": ")
-		line, _ = strconv.Atoi(number)
+		if n, err := strconv.Atoi(number); err == nil {
+			line = n
+		}
 		for _, p := range countedFromZero {
 			if strings.HasPrefix(problem, p) {
 				line++
@@ -321,8 +323,9 @@ func yamlKey(n *yaml.Node) (string, bool) {
 		return "null", ok
 	case Bool:
 		return strconv.FormatBool(v.Truth), ok
+	default:
+		return v.Text, ok
 	}
-	return v.Text, ok
 }
 
 // seenTruth says whether n is, to a reader of YAML 1.1, a boolean key that
