@@ -60,7 +60,7 @@ func (t *tx) AddArtifact(a pipeline.Artifact) error {
 func (r *reader) Reviews(task pipeline.Ref) ([]pipeline.Review, error) {
 	const op = "store.Reviews"
 	what := "list the reviews of " + string(task.ID)
-	if err := r.lockContract(op, what, task.ID); err != nil && fault.KindOf(err) != fault.NotFound {
+	if err := r.lockContract(op, what, task.ID); err != nil {
 		return nil, err
 	}
 	return rows(r, op, what, func(rows *sql.Rows) (pipeline.Review, error) {

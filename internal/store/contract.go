@@ -59,15 +59,26 @@ func (r *reader) oneContract(id contract.ID, query, what string, args ...any) (*
 	return one(r, op, what, scanContract, query, args...)
 }
 
+const chainOfContract = `SELECT chain FROM contracts WHERE id = $1 LIMIT 1`
+
 func (r *reader) lockContract(op, what string, id contract.ID) error {
-	return r.lockChainOf(op, what, `SELECT chain FROM contracts WHERE id = $1 LIMIT 1`, string(id))
+	return r.lockChainOf(op, what, chainOfContract, string(id))
+}
+
+// existing locks the chain of a contract that must be there.
+func (t *tx) existing(op, what string, id contract.ID) error {
+	var chain contract.ID
+	if err := t.row(op, what, chainOfContract, string(id))(&chain); err != nil {
+		return err
+	}
+	return t.lockChain(op, chain)
 }
 
 // Versions implements pipeline.Reader.
 func (r *reader) Versions(id contract.ID) ([]*pipeline.Contract, error) {
 	const op = "store.Versions"
 	what := "read the versions of " + string(id)
-	if err := r.lockContract(op, what, id); err != nil && fault.KindOf(err) != fault.NotFound {
+	if err := r.lockContract(op, what, id); err != nil {
 		return nil, err
 	}
 	return rows(r, op, what, scanContract, `SELECT `+keptColumns+` FROM contracts c WHERE c.id = $1 ORDER BY c.version DESC`, string(id))
@@ -86,7 +97,7 @@ func (r *reader) History(id contract.ID) ([]pipeline.Replaced, error) {
 func (r *reader) MadeFrom(kind contract.Kind, source pipeline.Ref) ([]*pipeline.Contract, error) {
 	const op = "store.MadeFrom"
 	what := fmt.Sprintf("read what was made from %s version %d", source.ID, source.Version)
-	if err := r.lockContract(op, what, source.ID); err != nil && fault.KindOf(err) != fault.NotFound {
+	if err := r.lockContract(op, what, source.ID); err != nil {
 		return nil, err
 	}
 	return rows(r, op, what, scanContract, `SELECT `+keptColumns+` FROM contracts c

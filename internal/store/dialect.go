@@ -48,6 +48,8 @@ type Dialect struct {
 	Again func(error) bool
 	// Taken says whether err is a broken unique constraint.
 	Taken func(error) bool
+	// Missing says whether err is a reference to a row that is not there.
+	Missing func(error) bool
 	// Away says whether err means that the database does not answer.
 	Away func(error) bool
 
@@ -88,6 +90,8 @@ func (d *Dialect) fail(op, what string, err error) error {
 		return &againError{fault.E(op, fault.Unavailable, what, err)}
 	case d.Taken(err):
 		return fault.E(op, fault.Conflict, what, err)
+	case d.Missing(err):
+		return fault.E(op, fault.NotFound, what, err)
 	case d.Away(err):
 		return fault.E(op, fault.Unavailable, what, err)
 	}

@@ -254,13 +254,17 @@ func (r *reader) lockChain(op string, chain contract.ID) error {
 }
 
 // lockChainOf locks the chain a row belongs to before the row itself is read.
-// The chain of a row never changes, so it can be asked for without a lock.
+// The chain of a row never changes, so it can be asked for without a lock. A
+// row that is not there has nothing to lock.
 func (r *reader) lockChainOf(op, what, query string, args ...any) error {
 	if !r.writing || r.d.ForUpdate == "" {
 		return nil
 	}
 	var chain contract.ID
 	if err := r.row(op, what, query, args...)(&chain); err != nil {
+		if fault.KindOf(err) == fault.NotFound {
+			return nil
+		}
 		return err
 	}
 	return r.lockChain(op, chain)

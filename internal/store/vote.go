@@ -76,7 +76,7 @@ func (r *reader) Votes(id contract.ID) ([]pipeline.Vote, error) {
 func (t *tx) AddVote(id contract.ID, v pipeline.Vote) error {
 	const op = "store.AddVote"
 	what := "record a vote on " + string(id)
-	if err := t.lockContract(op, what, id); err != nil {
+	if err := t.existing(op, what, id); err != nil {
 		return err
 	}
 	return t.create(op, what, `INSERT INTO votes (contract, seq, `+voteColumns+`)
@@ -102,7 +102,7 @@ func (r *reader) Consents(gate contract.ID) ([]pipeline.Consent, error) {
 func (t *tx) AddConsent(gate contract.ID, c pipeline.Consent) error {
 	const op = "store.AddConsent"
 	what := "record a decision on " + string(gate)
-	if err := t.lockContract(op, what, gate); err != nil {
+	if err := t.existing(op, what, gate); err != nil {
 		return err
 	}
 	return t.create(op, what, `INSERT INTO consents (gate, seq, `+consentColumns+`)

@@ -124,6 +124,7 @@ func dialect(migrations fs.FS) store.Dialect {
 			return false
 		},
 		Taken:      func(err error) bool { return state(err) == "23505" },
+		Missing:    func(err error) bool { return state(err) == "23503" },
 		Away:       away,
 		Exclusive:  exclusive,
 		Migrations: migrations,
