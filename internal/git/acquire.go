@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,35 +80,37 @@ type acquisition struct {
 	disk *disk
 	in   *gate.Input
 
-	workspace  string // absolute, lexical
+	root       string
+	base       string // the workspace below root, without links
 	manifest   string // repository-relative
 	policyPath string // repository-relative, "" when none or outside
 
 	batch *objects
 
-	issued map[surface.Issue]bool
+	issued map[[2]string]bool
 }
 
-// Acquire reads the change that req asks about. Errors are *ShapeError,
-// *InputError, or a fault of kind Internal.
+// Acquire reads the change that req asks about. Errors are *ShapeError or
+// *InputError.
 func Acquire(ctx context.Context, req Request) (*gate.Input, error) {
-	a := &acquisition{ctx: ctx, req: &req, workspace: lexical(req.Dir, req.Workspace), issued: map[surface.Issue]bool{}}
-	a.in = &gate.Input{Actor: req.Actor, Workspace: a.workspace, Base: req.Base, Head: req.Head, Mode: gate.Worktree}
+	workspace := absolute(req.Dir, req.Workspace)
+	a := &acquisition{ctx: ctx, req: &req, issued: map[[2]string]bool{}}
+	a.in = &gate.Input{Actor: req.Actor, Workspace: workspace, Base: req.Base, Head: req.Head, Mode: gate.Worktree}
 	switch {
 	case req.Diff != nil:
 		a.in.Mode = gate.ProvidedDiff
 	case req.Base != "":
 		a.in.Mode = gate.GitRange
 	}
-	root := findRoot(a.workspace)
-	if root == "" {
+	a.root, a.base = findRoot(workspace)
+	if a.root == "" {
 		if a.in.Mode == gate.GitRange {
 			return nil, &InputError{Failure: gate.RefMissing, Detail: "The workspace is not inside a Git repository."}
 		}
 		return nil, &InputError{Failure: gate.NoRepository}
 	}
-	a.disk = newDisk(root)
-	if err := a.locate(root); err != nil {
+	a.disk = newDisk(a.root)
+	if err := a.locate(); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -115,56 +118,59 @@ func Acquire(ctx context.Context, req Request) (*gate.Input, error) {
 			a.batch.close()
 		}
 	}()
-	if a.in.Mode == gate.ProvidedDiff {
-		return a.in, a.detached()
-	}
-	var err error
-	if a.repo, err = open(ctx, root, req.Environ); err == nil {
-		defer a.repo.close()
-		if a.in.Mode == gate.GitRange {
-			err = a.committed()
-		} else {
-			err = a.worktree()
-		}
-	}
-	if err != nil {
+	if err := a.read(); err != nil {
 		return nil, a.inputError(err)
 	}
 	return a.in, nil
 }
 
-// inputError gives a failure of Git the result that §1 names for it.
+func (a *acquisition) read() (err error) {
+	if a.in.Mode == gate.ProvidedDiff {
+		return a.detached()
+	}
+	if a.repo, err = open(a.ctx, a.root, a.req.Environ); err != nil {
+		return err
+	}
+	defer a.repo.close()
+	if a.in.Mode == gate.GitRange {
+		return a.committed()
+	}
+	return a.worktree()
+}
+
+// inputError gives a failure of Git the result that §1 names for it. An object
+// that a complete clone lacks is damage; only a clone that was cut short can
+// fetch it.
 func (a *acquisition) inputError(err error) error {
 	if _, ok := errors.AsType[*InputError](err); ok {
 		return err
 	}
-	if _, ok := errors.AsType[*ShapeError](err); ok {
-		return err
-	}
 	e := &InputError{Failure: gate.GitFailed, Err: err}
+	reason := cmp.Or(objectError(err), err)
 	switch {
-	case errors.Is(err, errObjectDamaged):
-		e.Failure = gate.ObjectDamaged
-	case errors.Is(err, errObjectMissing) && a.in.Mode == gate.GitRange:
-		e.Failure = gate.ObjectsMissing
-	case errors.Is(err, errObjectMissing):
+	case errors.Is(reason, errObjectMissing) && a.repo != nil && a.repo.incomplete():
 		e.Failure = gate.WorktreeObjects
+		if a.in.Mode == gate.GitRange {
+			e.Failure = gate.ObjectsMissing
+		}
+	case errors.Is(reason, errObjectMissing), errors.Is(reason, errObjectDamaged):
+		e.Failure = gate.ObjectDamaged
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Detail = "Git did not answer in time."
 	default:
-		e.Detail = err.Error()
+		e.Detail = shown(a.root, err.Error())
 	}
 	return e
 }
 
 // locate finds the manifest and the policy in the repository and refuses a
 // --config that cannot be bound to one file (§1, shape error 7).
-func (a *acquisition) locate(root string) error {
+func (a *acquisition) locate() error {
 	config := a.req.Config
 	if config == "" {
 		config = defaultManifest
 	}
-	rel, inside := relative(root, lexical(a.workspace, config))
+	rel, inside := relative(a.root, a.place(config))
 	if !inside || rel == "." {
 		return &ShapeError{Flag: "--config", Msg: fmt.Sprintf("%s is outside the repository", config)}
 	}
@@ -172,11 +178,11 @@ func (a *acquisition) locate(root string) error {
 	a.in.ConfigArg = rel
 	a.in.Manifest.Path = rel
 	if a.req.Policy != "" {
-		if p, inside := relative(root, lexical(a.workspace, a.req.Policy)); inside {
+		if p, inside := relative(a.root, a.place(a.req.Policy)); inside {
 			a.policyPath = p
 		}
 	}
-	if a.in.Mode == gate.GitRange || a.req.Config == "" || rel == defaultManifest {
+	if a.in.Mode == gate.GitRange || a.req.Config == "" {
 		return nil
 	}
 	_, err := a.disk.read(rel, manifestBound)
@@ -185,13 +191,36 @@ func (a *acquisition) locate(root string) error {
 		return nil
 	case codeOf(err) == codeOversized:
 		return &ShapeError{Flag: "--config", Msg: fmt.Sprintf("%s is over 4 MiB", config)}
+	case codeOf(err) == codeExternal && rel == defaultManifest:
+		return nil // it is named without being named, so it is answered with a result (§2.6)
 	case codeOf(err) == codeExternal:
 		return &ShapeError{Flag: "--config", Msg: fmt.Sprintf("%s is not one regular file under exactly this name: a link, a hard link, another kind of file, or a name stored in another spelling", config)}
 	}
 	return &ShapeError{Flag: "--config", Msg: fmt.Sprintf("%s is not readable", config)}
 }
 
-// open cat-file once; every further request uses the same process.
+// place makes a path that was given relative to the workspace absolute, in the
+// spelling of the root.
+func (a *acquisition) place(p string) string {
+	if !filepath.IsAbs(p) {
+		return filepath.Join(a.base, p)
+	}
+	if rel, inside := relative(a.in.Workspace, p); inside {
+		return filepath.Join(a.base, filepath.FromSlash(rel))
+	}
+	return filepath.Clean(p)
+}
+
+// readGiven reads a file that the caller named: by the strict reader inside the
+// repository, elsewhere by its last component (§2.5).
+func (a *acquisition) readGiven(full string, bound int64) ([]byte, error) {
+	if rel, inside := relative(a.root, full); inside {
+		return a.disk.read(rel, bound)
+	}
+	return readOutside(full, bound)
+}
+
+// objects starts cat-file once; every further request uses the same process.
 func (a *acquisition) objects() (*objects, error) {
 	if a.batch == nil {
 		o, err := a.repo.objects(a.ctx)
@@ -222,11 +251,15 @@ var issueMessages = map[string]string{
 	"boundary_path_not_diff_representable": "The name holds a control character that a diff cannot carry.",
 }
 
-// issue records a row-27 issue once per code and path.
+// issue records a row-27 issue.
 func (a *acquisition) issue(code, p string) {
-	i := surface.Issue{Code: code, Path: p, Message: issueMessages[code]}
-	if !a.issued[i] {
-		a.issued[i] = true
+	a.report(surface.Issue{Code: code, Path: p, Message: issueMessages[code]})
+}
+
+// report records an issue once for each code and path.
+func (a *acquisition) report(i surface.Issue) {
+	if key := [2]string{i.Code, i.Path}; !a.issued[key] {
+		a.issued[key] = true
 		a.in.Issues = append(a.in.Issues, i)
 	}
 }
@@ -238,7 +271,7 @@ func (a *acquisition) policies(v view) error {
 	if a.req.Policy != "" {
 		files.ExplicitPath = a.req.Policy
 		files.Explicit = &gate.PolicyFile{}
-		data, err := readOutside(lexical(a.workspace, a.req.Policy), policyBound)
+		data, err := a.readGiven(a.place(a.req.Policy), policyBound)
 		switch {
 		case err == nil:
 			files.Explicit.Found, files.Explicit.Bytes = true, data
@@ -276,26 +309,33 @@ func (a *acquisition) policies(v view) error {
 
 func readSentence(err error) string { return issueMessages[codeOf(err)] }
 
-// readManifest reads the configured manifest on one side, without following a
-// link. Present says whether an entry is there at all.
+// readManifest reads the configured manifest on one side. Present says whether
+// an entry is there at all. One that is no readable text is an issue even when
+// the change does not touch it: a manifest in use is a relevant input (§2.6). A
+// link is not followed, because verify refuses it.
 func (a *acquisition) readManifest(v view, bound int64) (text []byte, present bool, err error) {
 	e, err := a.manifestEntry(v)
-	if _, unread := asReadError(err); unread {
-		a.issue(codeOf(err), a.manifest)
+	if err == nil && (!e.present() || e.mode == modeFolder) {
+		return nil, false, nil
+	}
+	if err == nil && !e.file() {
+		err = errExternal
+	}
+	if err == nil {
+		text, err = v.content(a.manifest, e, bound)
+	}
+	if r, ok := asReadError(err); ok {
+		a.issue(r.code, a.manifest)
 		return nil, true, nil
 	}
-	if err != nil || !e.present() || e.mode == modeFolder {
-		return nil, false, err
+	if err != nil {
+		return nil, true, err
 	}
-	if !e.file() {
-		return nil, true, nil
+	side := textSide(text)
+	if side.Unresolved != "" {
+		a.issue(side.Unresolved, a.manifest)
 	}
-	text, err = v.content(a.manifest, e, bound)
-	if _, unread := asReadError(err); unread {
-		a.issue(codeOf(err), a.manifest)
-		return nil, true, nil
-	}
-	return text, true, err
+	return side.Bytes, true, nil
 }
 
 func (a *acquisition) manifestEntry(v view) (entry, error) {

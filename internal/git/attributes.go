@@ -13,24 +13,50 @@ import (
 
 const attributesFile = ".gitattributes"
 
-// attributeFiles are the attributes files of one side that can apply to some
-// paths: by folder, with their bytes.
-type attributeFiles map[string][]byte
+// mention is what the bytes of an attributes file say about filters.
+type mention struct {
+	filter bool
+	// odd: a driver is called "unset" or "unspecified", which check-attr cannot
+	// tell from no driver.
+	odd bool
+}
 
-// filters finds which of the paths carry a filter attribute on one side
-// (§2.3). Git is asked only where a file that can apply has the bytes "filter".
+// unread stands for an attributes file that cannot be read: every path below it
+// counts as filtered.
+var unread = mention{filter: true, odd: true}
+
+func mentionIn(text []byte) mention {
+	says := func(what string) bool { return bytes.Contains(text, []byte(what)) }
+	return mention{filter: says("filter"), odd: says("filter=unset") || says("filter=unspecified")}
+}
+
+// attributeFiles are those attributes files of one side that can apply to some
+// paths and have the bytes "filter", by folder.
+type attributeFiles map[string]mention
+
+// filtered is the filter value of each path that has one; it may be empty.
+type filtered map[string]string
+
+func (f filtered) has(p string) bool {
+	_, ok := f[p]
+	return ok
+}
+
+// filters finds which paths carry a filter attribute on one side (§2.3). Git is
+// asked only where a file that can apply has the bytes "filter".
 type filters struct {
 	repo *repository
 	disk *disk
-	info []byte // info/attributes
+	info mention // of info/attributes
 }
 
 func newFilters(repo *repository, d *disk) *filters {
 	data, err := readSmall(filepath.Join(repo.common, "info", "attributes"))
+	f := &filters{repo: repo, disk: d, info: mentionIn(data)}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		data = []byte("filter") // it cannot be read: ask
+		f.info = unread
 	}
-	return &filters{repo: repo, disk: d, info: data}
+	return f
 }
 
 // folders are the parent folders of the paths, "" for the root, each once.
@@ -55,55 +81,80 @@ func folders(paths []string) []string {
 	return out
 }
 
-// onDisk reads the attributes files on disk above the paths. sparse gives the
-// bytes of one that a sparse checkout left out, where Git takes the index's.
-func (f *filters) onDisk(paths []string, sparse func(path string) []byte) attributeFiles {
-	out := attributeFiles{}
+// onDisk asks for the side of the working tree. Where a folder has no regular
+// attributes file, Git takes the one in the index.
+func (f *filters) onDisk(ctx context.Context, paths []string, index map[string]entry, o func() (*objects, error)) (filtered, error) {
+	files := attributeFiles{}
 	for _, dir := range folders(paths) {
 		name := join(dir, attributesFile)
+		m := unread
 		st, err := f.disk.look(name)
 		switch {
-		case err == nil && st.info == nil:
-			if data := sparse(name); data != nil {
-				out[dir] = data
+		case err != nil:
+		case st.info == nil || !st.info.Mode().IsRegular():
+			if m, err = inBlob(index[name], o); err != nil {
+				return nil, err
 			}
-		case err == nil && !st.info.Mode().IsRegular():
-			// Git does not follow a link here.
-		default:
-			data, err := os.ReadFile(f.disk.full(name))
-			if err != nil {
-				data = []byte("filter")
+		case st.info.Size() <= settingsBound:
+			if data, err := os.ReadFile(f.disk.full(name)); err == nil {
+				m = mentionIn(data)
 			}
-			out[dir] = data
+		}
+		if m.filter {
+			files[dir] = m
 		}
 	}
-	return out
+	return f.ask(ctx, paths, files, nil)
 }
 
-func (f *filters) mention(files attributeFiles) bool {
-	if bytes.Contains(f.info, []byte("filter")) {
-		return true
-	}
-	for _, data := range files {
-		if bytes.Contains(data, []byte("filter")) {
-			return true
+// inTree asks for the side of a tree. attributes names every attributes file of
+// that tree, by path.
+func (f *filters) inTree(ctx context.Context, paths []string, attributes map[string]entry, o func() (*objects, error)) (filtered, error) {
+	files := attributeFiles{}
+	index := []string{}
+	for _, dir := range folders(paths) {
+		name := join(dir, attributesFile)
+		e := attributes[name]
+		m, err := inBlob(e, o)
+		if err != nil {
+			return nil, err
+		}
+		if m.filter {
+			files[dir] = m
+		}
+		if e.file() {
+			index = append(index, e.mode+" "+e.id+"\t"+name)
 		}
 	}
-	return false
+	return f.ask(ctx, paths, files, index)
 }
 
-// ask is the filter value of each path that has one. With index the attributes
-// files come from a temporary index that holds exactly those given; index lines
-// are "<mode> <id>\t<path>".
-func (f *filters) ask(ctx context.Context, paths []string, files attributeFiles, index []string) (map[string]string, error) {
-	out := map[string]string{}
-	if len(paths) == 0 || !f.mention(files) {
-		return out, nil
+// inBlob is what the attributes file of an index or a tree says.
+func inBlob(e entry, o func() (*objects, error)) (mention, error) {
+	if !e.file() {
+		return mention{}, nil
+	}
+	objects, err := o()
+	if err != nil {
+		return mention{}, err
+	}
+	data, err := objects.blob(e.id, settingsBound)
+	if errors.Is(err, errOversized) {
+		return unread, nil
+	}
+	return mentionIn(data), err
+}
+
+// ask runs check-attr. With index the attributes files come from a temporary
+// index that holds exactly those given; its lines are "<mode> <id>\t<path>".
+func (f *filters) ask(ctx context.Context, paths []string, files attributeFiles, index []string) (filtered, error) {
+	if len(paths) == 0 || len(files) == 0 && !f.info.filter {
+		return filtered{}, nil
 	}
 	run := f.repo.runner
 	args := []string{"check-attr", "-z", "--stdin", "filter"}
 	if index != nil {
-		dir, remove, err := tempDir()
+		dir, remove, err := tempDir(f.repo.root)
 		if err != nil {
 			return nil, err
 		}
@@ -114,66 +165,46 @@ func (f *filters) ask(ctx context.Context, paths []string, files attributeFiles,
 		}
 		args = []string{"check-attr", "--cached", "-z", "--stdin", "filter"}
 	}
-	data, err := run.output(ctx, nulJoined(paths), listingBound, args...)
+	out, err := run.output(ctx, nulJoined(paths), listingBound, args...)
 	if err != nil {
 		return nil, err
 	}
-	list := strings.Split(string(data), "\x00")
-	for i := 0; i+2 < len(list); i += 3 {
-		switch list[i+2] {
-		case "unset", "unspecified":
-			// check-attr cannot tell a driver of this name from no driver.
-			if f.ambiguous(list[i], files) {
-				out[list[i]] = list[i+2]
-			}
-		default:
-			out[list[i]] = list[i+2]
+	return f.parse(out, files)
+}
+
+// parse reads the answer of check-attr: path, attribute and value of each.
+func (f *filters) parse(out []byte, files attributeFiles) (filtered, error) {
+	values := filtered{}
+	list := strings.Split(string(out), "\x00")
+	if len(list)%3 != 1 {
+		return nil, errMalformed
+	}
+	for ; len(list) > 1; list = list[3:] {
+		p, value := list[0], list[2]
+		if value != "unset" && value != "unspecified" || f.ambiguous(p, files) {
+			values[p] = value
 		}
 	}
-	return out, nil
+	return values, nil
 }
 
 func nulJoined(list []string) []byte {
+	if len(list) == 0 {
+		return []byte{}
+	}
 	return []byte(strings.Join(list, "\x00") + "\x00")
 }
 
 // ambiguous says whether an attributes file above p names a driver that is
 // called "unset" or "unspecified".
 func (f *filters) ambiguous(p string, files attributeFiles) bool {
-	odd := func(data []byte) bool {
-		return bytes.Contains(data, []byte("filter=unset")) || bytes.Contains(data, []byte("filter=unspecified"))
-	}
-	if odd(f.info) {
+	if f.info.odd {
 		return true
 	}
 	for _, dir := range folders([]string{p}) {
-		if odd(files[dir]) {
+		if files[dir].odd {
 			return true
 		}
 	}
 	return false
-}
-
-// inTree is the attributes of a tree: ids names every attributes file of that
-// tree that is known, by path.
-func (f *filters) inTree(ctx context.Context, paths []string, ids map[string]entry, o *objects) (map[string]string, error) {
-	files := attributeFiles{}
-	index := []string{}
-	for _, dir := range folders(paths) {
-		name := join(dir, attributesFile)
-		e := ids[name]
-		if !e.file() {
-			continue
-		}
-		data, err := o.blob(e.id, settingsBound)
-		if errors.Is(err, errOversized) {
-			data, err = []byte("filter"), nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		files[dir] = data
-		index = append(index, e.mode+" "+e.id+"\t"+name)
-	}
-	return f.ask(ctx, paths, files, index)
 }

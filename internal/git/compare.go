@@ -1,8 +1,10 @@
 package git
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -23,22 +25,35 @@ const (
 	deleted
 )
 
-// compare holds one index entry against the disk.
-func (d *disk) compare(t *tracked) verdict {
+// letter is how status would say it.
+func (v verdict) letter() byte {
+	switch v {
+	case modified:
+		return 'M'
+	case deleted:
+		return 'D'
+	case asListed, unchanged:
+	}
+	return '.'
+}
+
+// compare holds one index entry against the disk. Absent says that nothing lies
+// there.
+func (d *disk) compare(t *tracked) (v verdict, absent bool) {
 	st, err := d.look(t.path)
 	switch {
 	case err != nil:
-		return modified
+		return modified, false
 	case st.info == nil && t.tag == 'S':
-		return unchanged // left out by a sparse checkout
+		return unchanged, true // left out by a sparse checkout
 	case st.info == nil && t.tag >= 'a' && t.tag <= 'z':
-		return deleted
+		return deleted, true
 	case st.info == nil:
-		return asListed
+		return asListed, true
 	case d.holds(t.path, st.info, t.entry):
-		return unchanged
+		return unchanged, false
 	}
-	return modified
+	return modified, false
 }
 
 // holds says whether what lies on disk at path is the entry's object, CRLF
@@ -73,8 +88,18 @@ func (d *disk) hash(path string, size, drop int64, idLength int) (id string, crl
 	h := newHash(idLength)
 	fmt.Fprintf(h, "blob %d\x00", size-drop)
 	w := &crlfCounter{next: h, drop: drop > 0}
-	if _, err := io.Copy(w, f); err != nil {
-		return "", 0, err
+	if d.block == nil {
+		d.block = make([]byte, 64<<10)
+	}
+	for {
+		n, err := f.Read(d.block)
+		w.write(d.block[:n])
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return "", 0, err
+		}
 	}
 	w.flush()
 	return hex.EncodeToString(h.Sum(nil)), w.pairs, nil
@@ -89,9 +114,8 @@ type crlfCounter struct {
 	pairs int64
 }
 
-func (w *crlfCounter) Write(p []byte) (int, error) {
-	total := len(p)
-	if w.held && total > 0 {
+func (w *crlfCounter) write(p []byte) {
+	if w.held && len(p) > 0 {
 		if p[0] == '\n' {
 			w.pairs++
 		}
@@ -100,26 +124,27 @@ func (w *crlfCounter) Write(p []byte) (int, error) {
 		}
 		w.held = false
 	}
-	start := 0
-	for i := 0; i < len(p); i++ {
-		if p[i] != '\r' {
-			continue
+	for {
+		i := bytes.IndexByte(p, '\r')
+		if i < 0 {
+			w.next.Write(p)
+			return
 		}
 		if i+1 == len(p) {
-			w.next.Write(p[start:i])
+			w.next.Write(p[:i])
 			w.held = true
-			return total, nil
+			return
 		}
-		if p[i+1] == '\n' {
+		end := i + 1
+		if p[end] == '\n' {
 			w.pairs++
 			if w.drop {
-				w.next.Write(p[start:i])
-				start = i + 1
+				end = i
 			}
 		}
+		w.next.Write(p[:end])
+		p = p[i+1:]
 	}
-	w.next.Write(p[start:])
-	return total, nil
 }
 
 func (w *crlfCounter) flush() {

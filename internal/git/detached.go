@@ -3,8 +3,8 @@ package git
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"plimsoll.dev/internal/gate"
@@ -22,7 +22,7 @@ func (a *acquisition) detached() error {
 	a.in.Text = text
 	a.in.Records = diff.Parse(text)
 	a.in.IndexFrom = len(a.in.Records)
-	v := diskView{disk: a.disk}
+	v := a.diskOnly()
 	manifest, present, err := a.readManifest(v, manifestBound)
 	if err != nil {
 		return err
@@ -32,16 +32,14 @@ func (a *acquisition) detached() error {
 	if err := a.policies(v); err != nil {
 		return err
 	}
-	for _, i := range diff.Issues(a.in.Records, diff.Options{Boundary: a.protected, Detached: true, Text: text}) {
-		a.in.Issues = append(a.in.Issues, surface.Issue{Code: i.Code, Path: i.Path, Message: i.Message})
+	for _, i := range diff.Issues(a.in.Records, diff.Options{Boundary: a.judged, Detached: true, Text: text}) {
+		a.report(surface.Issue{Code: i.Code, Path: i.Path, Message: i.Message})
 	}
 	changed := map[string]bool{}
 	for i := range a.in.Records {
 		r := &a.in.Records[i]
-		for _, p := range []string{r.OldName, r.NewName} {
-			if p != "" {
-				changed[p] = true
-			}
+		for _, p := range names(r) {
+			changed[p] = true
 		}
 		a.suppliedRecord(r)
 	}
@@ -49,6 +47,9 @@ func (a *acquisition) detached() error {
 	a.linksAcross(changed)
 	return nil
 }
+
+// diskOnly is the working tree where no index is known.
+func (a *acquisition) diskOnly() diskView { return diskView{disk: a.disk, sparse: newOverlay()} }
 
 // supplied is the text of the diff.
 func (a *acquisition) supplied() ([]byte, error) {
@@ -59,7 +60,7 @@ func (a *acquisition) supplied() ([]byte, error) {
 		}
 		return text, nil
 	}
-	text, err := readOutside(lexical(a.req.Dir, a.req.Diff.Path), patchBound)
+	text, err := a.readGiven(absolute(a.req.Dir, a.req.Diff.Path), patchBound)
 	switch {
 	case err == nil:
 		return text, nil
@@ -93,11 +94,11 @@ func (a *acquisition) workspaceFile(p string) diff.WorkspaceFile {
 // suppliedRecord turns one record into changes of the protected paths it is
 // about.
 func (a *acquisition) suppliedRecord(r *diff.Record) {
-	if r.Renamed && r.OldName != "" && r.OldName != r.NewName && a.protected(r.OldName) {
+	if r.Renamed && r.OldName != "" && r.OldName != r.NewName && a.judged(r.OldName) {
 		a.movedAway(r.OldName)
 	}
 	p := r.Path()
-	if p == "" || !a.protected(p) {
+	if p == "" || !a.judged(p) {
 		return
 	}
 	ch := surface.Change{
@@ -118,7 +119,7 @@ func (a *acquisition) suppliedRecord(r *diff.Record) {
 	ws := a.workspaceFile(p)
 	if r.Moves() {
 		if issue, bad := diff.RenameTarget(r, ws); bad {
-			a.in.Issues = append(a.in.Issues, surface.Issue{Code: issue.Code, Path: issue.Path, Message: issue.Message})
+			a.report(surface.Issue{Code: issue.Code, Path: issue.Path, Message: issue.Message})
 		}
 	}
 	res := diff.Reconstruct(r, ws)
@@ -207,48 +208,76 @@ func (a *acquisition) behindLink(p string) bool {
 	return err != nil || st.parent != "" || st.info != nil && isLink(st.info)
 }
 
-// fixedNames are where a host looks in every folder, and in the root.
+// Where a host looks in every folder, and in the root (§4.1); link points are
+// among them.
 var (
-	fixedEverywhere = []string{"CLAUDE.md", "AGENTS.md", "AGENTS.override.md", ".mcp.json", ".codex", ".codex/config.toml", ".codex/hooks.json", ".codex/requirements.toml"}
-	fixedInRoot     = []string{
+	fixedEverywhere = []string{
+		"CLAUDE.md", "AGENTS.md", "AGENTS.override.md", ".mcp.json", ".codex", ".codex/config.toml", ".codex/hooks.json",
+		".codex/requirements.toml", ".github", ".github/workflows",
+	}
+	fixedInRoot = []string{
 		".claude", ".claude/settings.json", ".claude/settings.local.json", ".claude/commands", ".claude/skills",
 		".cursor", ".cursor/cli.json", ".cursor/mcp.json", ".cursor/rules", ".vscode", ".vscode/mcp.json",
 		".agents", ".agents/skills", ".shipgate", ".shipgate/agent-contract.json", ".agents-shipgate", "policies",
-		".github", ".github/workflows", "shipgate.yaml",
+		"policies/agent-boundary.shipgate.yaml", "policies/codex-boundary.shipgate.yaml",
+		"policies/host-boundary.shipgate.yaml", "shipgate.yaml",
 	}
+	// below these everything is a link point
+	deepLinkPoints = []string{".claude/commands", ".claude/skills", ".cursor/rules", ".agents/skills"}
 )
 
 // linksAcross reports links of the workspace through which the diff reaches a
 // host's file under another name (§2.7, detached).
 func (a *acquisition) linksAcross(changed map[string]bool) {
-	names := slices.Clone(fixedInRoot)
 	var portable []string
 	for p := range changed {
 		if diff.PortablePath(p) {
 			portable = append(portable, p)
 		}
 	}
-	for _, dir := range append(folders(portable), "") {
+	if len(portable) == 0 {
+		return
+	}
+	places := slices.Clone(fixedInRoot)
+	for _, dir := range folders(portable) {
 		for _, name := range fixedEverywhere {
-			names = append(names, join(dir, name))
+			places = append(places, join(dir, name))
 		}
 	}
-	slices.Sort(names)
-	v := diskView{disk: a.disk}
-	for _, l := range slices.Compact(names) {
+	for _, dir := range deepLinkPoints {
+		places = append(places, a.linksBelow(dir)...)
+	}
+	slices.Sort(places)
+	for _, l := range slices.Compact(places) {
 		st, err := a.disk.look(l)
 		if err != nil || st.info == nil || !isLink(st.info) {
 			continue
 		}
-		res, err := resolve(v, l, nil)
-		if err != nil {
-			continue
-		}
-		for _, p := range portable {
-			if slices.Contains(res.via, p) || res.end == p || res.outcome == folder && strings.HasPrefix(p, res.end+"/") || l == p {
-				a.suppliedLink(l)
-				break
-			}
+		res, err := resolve(a.diskOnly(), l, nil)
+		if err == nil && slices.ContainsFunc(portable, func(p string) bool { return res.meets(p) }) {
+			a.suppliedLink(l)
 		}
 	}
+}
+
+// meets says whether p is a link that the resolution passes, its end, or below
+// its end.
+func (r *resolution) meets(p string) bool {
+	_, below := r.above(p)
+	return below || r.end == p || slices.Contains(r.via, p)
+}
+
+// linksBelow are the links in a folder of the workspace. Links are not followed.
+func (a *acquisition) linksBelow(dir string) []string {
+	if st, err := a.disk.look(dir); err != nil || st.info == nil || !st.info.IsDir() {
+		return nil
+	}
+	var out []string
+	filepath.WalkDir(a.disk.full(dir), func(full string, d fs.DirEntry, err error) error { //nolint:errcheck // what cannot be listed cannot be reached
+		if rel, ok := relative(a.root, full); err == nil && ok && d.Type()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
+			out = append(out, rel)
+		}
+		return nil
+	})
+	return out
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"plimsoll.dev/internal/gate/diff"
@@ -40,6 +39,7 @@ type change struct {
 	x, y        byte // HEAD→index, index→disk
 	head, index entry
 	unmerged    bool
+	own         bool // y is the own comparison's word: Git saw no difference
 }
 
 // status is the outcome of process 1a.
@@ -51,6 +51,7 @@ type status struct {
 
 var errMalformed = errors.New("its output is malformed")
 
+// status runs process 1a. keep says of an untracked name whether it can matter.
 func (r *runner) status(ctx context.Context, keep func(name string) bool) (*status, error) {
 	st := &status{}
 	err := r.stream(ctx, nil, func(in *bufio.Reader) error {
@@ -80,7 +81,7 @@ func (s *status) add(field []byte, keep func(string) bool) (int, error) {
 	case '1':
 		// 1 XY sub mH mI mW hH hI path
 		p := strings.SplitN(string(field), " ", 9)
-		if len(p) != 9 || len(p[1]) != 2 {
+		if len(p) != 9 || len(p[1]) != 2 || p[8] == "" {
 			return 0, errMalformed
 		}
 		s.changes = append(s.changes, change{
@@ -90,7 +91,7 @@ func (s *status) add(field []byte, keep func(string) bool) (int, error) {
 	case 'u':
 		// u XY sub m1 m2 m3 mW h1 h2 h3 path
 		p := strings.SplitN(string(field), " ", 11)
-		if len(p) != 11 {
+		if len(p) != 11 || p[10] == "" {
 			return 0, errMalformed
 		}
 		s.changes = append(s.changes, change{path: p[10], x: 'U', y: 'U', unmerged: true})
@@ -107,22 +108,34 @@ type tracked struct {
 	entry
 }
 
-// tracked lists the index entries that match the pathspecs.
-func (r *runner) tracked(ctx context.Context, pathspecs []string) ([]tracked, error) {
+// tracked lists the index entries that match the pathspecs and that keep wants;
+// without pathspecs it goes through the whole index.
+func (r *runner) tracked(ctx context.Context, pathspecs []string, keep func(path string) bool) ([]tracked, error) {
 	var out []tracked
 	err := r.stream(ctx, nil, func(in *bufio.Reader) error {
 		return fields(in, func(f []byte) (int, error) {
-			// H 100644 <id> 0\t<path>
-			head, name, ok := strings.Cut(string(f), "\t")
-			p := strings.Split(head, " ")
-			if !ok || len(p) != 4 || len(p[0]) != 1 || len(p[3]) != 1 {
+			t, ok := parseTracked(f)
+			if !ok {
 				return 0, errMalformed
 			}
-			out = append(out, tracked{path: name, tag: p[0][0], stage: p[3][0], entry: entry{p[1], p[2]}})
+			if !keep(t.path) {
+				return 0, nil
+			}
+			out = append(out, t)
 			return len(f), nil
 		})
 	}, append([]string{"ls-files", "-s", "-v", "-z", "--"}, pathspecs...)...)
 	return out, err
+}
+
+// parseTracked reads "H 100644 <id> 0\t<path>".
+func parseTracked(field []byte) (t tracked, ok bool) {
+	head, name, ok := strings.Cut(string(field), "\t")
+	f := strings.Split(head, " ")
+	if !ok || name == "" || len(f) != 4 || len(f[0]) != 1 || len(f[3]) != 1 {
+		return tracked{}, false
+	}
+	return tracked{path: name, tag: f[0][0], stage: f[3][0], entry: entry{f[1], f[2]}}, true
 }
 
 // rawEntry is one line of a raw listing.
@@ -223,56 +236,54 @@ func readField(in *bufio.Reader) (string, error) {
 	}
 }
 
-// splitRecords cuts a patch body at its record headers. No content line can
-// look like one, since content carries a prefix character. The text after the
-// second @@ of a hunk header depends on the repository's diff drivers and is
-// dropped (§2.3).
+// splitRecords cuts a patch body, which it overwrites, at its record headers.
+// No content line can look like one, since content carries a prefix character.
+// What precedes the first header and what git says of unmerged paths is no part
+// of any record. The text after the second @@ of a hunk header depends on the
+// repository's diff drivers and is dropped (§2.3).
 func splitRecords(body []byte) [][]byte {
 	var out [][]byte
-	start := -1
-	cut := func(end int) {
-		if start >= 0 {
-			out = append(out, trimHunkHeaders(body[start:end]))
+	start, kept := -1, 0 // of the current record, and of what is written back
+	for rest := body; len(rest) > 0; {
+		line := rest
+		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+			line = rest[:i+1]
 		}
+		rest = rest[len(line):]
+		switch {
+		case bytes.HasPrefix(line, []byte("diff --git ")):
+			if start >= 0 {
+				out = append(out, body[start:kept:kept])
+			}
+			start = kept
+		case start < 0 || bytes.HasPrefix(line, []byte("* Unmerged path ")):
+			continue
+		}
+		if n := headerEnd(line); n < len(line) {
+			kept += copy(body[kept:], line[:n])
+			line = []byte{'\n'}
+		}
+		kept += copy(body[kept:], line)
 	}
-	for at := 0; at < len(body); {
-		if bytes.HasPrefix(body[at:], []byte("diff --git ")) {
-			cut(at)
-			start = at
-		}
-		next := bytes.IndexByte(body[at:], '\n')
-		if next < 0 {
-			break
-		}
-		at += next + 1
+	if start >= 0 {
+		out = append(out, body[start:kept:kept])
 	}
-	cut(len(body))
 	return out
 }
 
-func trimHunkHeaders(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	for len(text) > 0 {
-		line := text
-		if i := bytes.IndexByte(text, '\n'); i >= 0 {
-			line = text[:i+1]
+// headerEnd is where a hunk header ends, or the length of any other line.
+func headerEnd(line []byte) int {
+	if bytes.HasPrefix(line, []byte("@@ ")) {
+		if end := bytes.Index(line[3:], []byte(" @@")); end >= 0 {
+			return 3 + end + 3
 		}
-		text = text[len(line):]
-		if bytes.HasPrefix(line, []byte("@@ ")) {
-			if end := bytes.Index(line[3:], []byte(" @@")); end >= 0 {
-				out = append(out, line[:3+end+3]...)
-				out = append(out, '\n')
-				continue
-			}
-		}
-		out = append(out, line...)
 	}
-	return out
+	return len(line)
 }
 
 // match gives every record the names and modes of its listing entry: a header
-// can be ambiguous, the listing cannot. An entry without a record is only
-// stat-dirty and is dropped.
+// can be ambiguous, the listing cannot. An entry without a record is unmerged,
+// or only stat-dirty, and is dropped.
 func (p *patch) match(texts [][]byte) error {
 	var kept []rawEntry
 	next := 0
@@ -294,7 +305,7 @@ func (p *patch) match(texts [][]byte) error {
 		switch {
 		case took > 0:
 			kept = append(kept, e)
-		case e.status != 'M' || e.old.mode != e.new.mode:
+		case e.status != 'U' && !e.statDirty():
 			return fmt.Errorf("%w: no record for a listed path", errMalformed)
 		}
 	}
@@ -303,6 +314,12 @@ func (p *patch) match(texts [][]byte) error {
 	}
 	p.entries = kept
 	return nil
+}
+
+// statDirty says whether git listed a file of the working tree by its time
+// stamp alone: the id of the new side is not known yet.
+func (e *rawEntry) statDirty() bool {
+	return e.status == 'M' && e.old.mode == e.new.mode && strings.Trim(e.new.id, "0") == ""
 }
 
 // names says whether rec can be the entry's record number i of n and writes
@@ -337,18 +354,16 @@ func icaseGlobs(patterns []string) []string {
 	return out
 }
 
-// argumentRoom is how many bytes of paths one command line may carry; past it
-// a listing runs over the whole tree instead (§2.1).
-const argumentRoom = 96 << 10
+// argumentRoom is how many bytes of paths one command line may carry, which is
+// 32 KiB with everything else on Windows; past it a listing runs over the whole
+// tree instead (§2.1).
+const argumentRoom = 24 << 10
 
 // literals are pathspecs for paths, or none when they do not fit.
 func literals(paths []string) []string {
 	total := 0
 	out := make([]string, 0, len(paths))
 	for _, p := range paths {
-		if strings.ContainsRune(p, 0) {
-			return nil
-		}
 		l := literal(p)
 		if total += len(l) + 1; total > argumentRoom {
 			return nil
@@ -356,12 +371,4 @@ func literals(paths []string) []string {
 		out = append(out, l)
 	}
 	return out
-}
-
-func tempDir() (string, func(), error) {
-	dir, err := os.MkdirTemp("", "shipgate-")
-	if err != nil {
-		return "", nil, err
-	}
-	return dir, func() { os.RemoveAll(dir) }, nil
 }

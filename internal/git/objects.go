@@ -20,6 +20,7 @@ import (
 // must equal its id, since git does not check a loose object on reading (§2.1).
 type objects struct {
 	cmd    *exec.Cmd
+	ctx    context.Context //nolint:containedctx // it ends with the process
 	cancel context.CancelFunc
 	in     io.WriteCloser
 	out    *bufio.Reader
@@ -41,7 +42,7 @@ var (
 
 func (r *runner) objects(ctx context.Context) (*objects, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
-	o := &objects{cmd: r.command(ctx, []string{"cat-file", "--batch"}), cancel: cancel, r: r}
+	o := &objects{cmd: r.command(ctx, []string{"cat-file", "--batch"}), ctx: ctx, cancel: cancel, r: r}
 	o.cmd.Stderr = &o.stderr
 	in, err := o.cmd.StdinPipe()
 	if err != nil {
@@ -68,17 +69,17 @@ func (o *objects) close() {
 	o.cmd.Wait() //nolint:errcheck // it was told to end; its status says nothing more
 }
 
-// get asks for one object. name is an id, or a revision expression that the
-// caller has checked to hold no line end.
+// get asks for one object. name is an id or a revision expression.
 func (o *objects) get(name string, bound int64) (*object, error) {
+	if strings.ContainsAny(name, "\x00\r\n") {
+		return nil, errObjectMissing // it would be read as two requests
+	}
 	if _, err := io.WriteString(o.in, name+"\n"); err != nil {
-		return nil, &failure{verb: "cat-file", stderr: o.r.shown(o.stderr.Bytes()), err: err}
+		return nil, o.failed(err)
 	}
 	line, err := o.out.ReadString('\n')
 	if err != nil {
-		o.cancel()
-		o.cmd.Wait() //nolint:errcheck // the reason is on standard error
-		return nil, &failure{verb: "cat-file", stderr: o.r.shown(o.stderr.Bytes()), err: err}
+		return nil, o.failed(err)
 	}
 	line = strings.TrimSuffix(line, "\n")
 	f := strings.Split(line, " ")
@@ -94,18 +95,33 @@ func (o *objects) get(name string, bound int64) (*object, error) {
 	}
 	obj := &object{id: f[0], kind: f[1], size: size}
 	if size > bound {
-		_, err = io.CopyN(io.Discard, o.out, size+1)
-		return obj, err
+		if _, err := io.CopyN(io.Discard, o.out, size+1); err != nil {
+			return nil, o.failed(err)
+		}
+		return obj, nil
 	}
 	obj.data = make([]byte, size+1)
 	if _, err := io.ReadFull(o.out, obj.data); err != nil {
-		return nil, &failure{verb: "cat-file", err: err}
+		return nil, o.failed(err)
 	}
 	obj.data = obj.data[:size]
 	if objectID(obj.kind, obj.data, len(obj.id)) != obj.id {
 		return nil, errObjectDamaged
 	}
 	return obj, nil
+}
+
+// failed is the error of a process that no longer answers, with its reason.
+func (o *objects) failed(err error) error {
+	o.in.Close()
+	exit := o.cmd.Wait()
+	switch {
+	case errors.Is(o.ctx.Err(), context.DeadlineExceeded):
+		err = o.ctx.Err()
+	case exit != nil:
+		err = exit
+	}
+	return &failure{verb: "cat-file", stderr: shown(o.r.root, o.stderr.kept.String()), err: err}
 }
 
 // objectID is the id of an object with this content, in the hash that ids of
@@ -124,22 +140,33 @@ func newHash(idLength int) hash.Hash {
 	return sha1.New() //nolint:gosec // see above
 }
 
-const treeBound = 64 << 20
+const (
+	commitBound = 1 << 20
+	treeBound   = 64 << 20
+)
 
 // tree is a commit's tree, read folder by folder as it is asked for.
 type tree struct {
 	objects *objects
-	rootID  string
 	folders map[string]map[string]entry // by folder path, "" for the root
 }
 
-// treeOf is the tree of a commit.
+// treeOf is the tree of a commit. Every link of the chain is hashed: git would
+// follow a forged commit or tree without a word.
 func (o *objects) treeOf(commit string) (*tree, error) {
-	obj, err := o.get(commit+"^{tree}", treeBound)
+	obj, err := o.get(commit, commitBound)
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{objects: o, rootID: obj.id, folders: map[string]map[string]entry{}}
+	id, ok := bytes.CutPrefix(obj.data, []byte("tree "))
+	id, _, more := bytes.Cut(id, []byte{'\n'})
+	if obj.kind != "commit" || !ok || !more || len(id) != len(obj.id) {
+		return nil, &failure{verb: "cat-file", err: errMalformed}
+	}
+	if obj, err = o.get(string(id), treeBound); err != nil {
+		return nil, err
+	}
+	t := &tree{objects: o, folders: map[string]map[string]entry{}}
 	t.folders[""], err = parseTree(obj)
 	return t, err
 }

@@ -1,19 +1,18 @@
 package git
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 	"sync"
 
 	"plimsoll.dev/internal/gate"
-	"plimsoll.dev/internal/gate/source"
 	"plimsoll.dev/internal/gate/surface"
 )
-
-const commitBound = 1 << 20
 
 // The empty tree in both hashes: diffing against it lists a whole tree.
 const (
@@ -47,91 +46,72 @@ func (a *acquisition) committed() error {
 	if err != nil {
 		return err
 	}
-	before, after := a.treeView(base), a.treeView(ids[1])
-	changed := map[string]bool{}
-	entries := map[string][2]entry{}
-	for _, e := range p.entries {
-		if e.oldName == e.newName {
-			entries[e.newName] = [2]entry{e.old, e.new}
-			before.listed[e.newName], after.listed[e.newName] = e.old, e.new
-		} else {
-			after.listed[e.newName] = e.new
-			before.listed[e.oldName] = e.old
-			if e.status == 'R' {
-				after.listed[e.oldName] = entry{}
-			}
-		}
-		changed[e.oldName], changed[e.newName] = true, true
-	}
-	return a.judgeRange(&rangeChange{
-		p: p, base: base, before: before, after: after, changed: changed, entries: entries, attributes: attributes, links: links,
-	})
+	r := &rangeChange{p: p, base: base, attributes: attributes, links: links}
+	r.comparison = newComparison(surface.GitRange, a.treeView(base), a.treeView(ids[1]), manifestBoundGit)
+	r.list()
+	return a.judgeRange(r)
 }
 
+// rangeChange is the comparison of two trees.
 type rangeChange struct {
-	p             *patch
-	base          string
-	before, after treeView
-	changed       map[string]bool
-	entries       map[string][2]entry
-	attributes    map[string]entry // attributes files of the head tree
-	links         map[string]bool  // links of the head tree at adapter paths and link points
+	*comparison
+	p          *patch
+	base       string
+	attributes map[string]entry // attributes files of the head tree
+	links      map[string]bool  // links of the head tree at adapter paths and link points
+}
+
+// list takes over what Git listed, so that trees are walked for other paths only.
+func (r *rangeChange) list() {
+	before, after := r.old.(treeView).listed, r.new.(treeView).listed //nolint:errcheck // both are trees
+	for _, e := range r.p.entries {
+		before[e.oldName], after[e.newName] = e.old, e.new
+		r.changed[e.oldName], r.changed[e.newName] = true, true
+		if e.oldName == e.newName {
+			r.entries[e.newName] = [2]entry{e.old, e.new}
+		} else if e.status == 'R' {
+			after[e.oldName] = entry{}
+		}
+	}
 }
 
 func (a *acquisition) judgeRange(r *rangeChange) error {
-	text, present, err := a.readManifest(r.after, manifestBoundGit)
+	text, present, err := a.readManifest(r.new, manifestBoundGit)
 	if err != nil {
 		return err
 	}
 	a.in.Manifest.Present = present
-	a.declare(text, r.after)
+	a.declare(text, r.new)
 	if r.changed[a.manifest] {
-		a.in.Manifest.SourceKinds = a.sourceKinds(text, r.after)
+		a.in.Manifest.SourceKinds = a.sourceKinds(text, r.new)
 	}
-	if err := a.policies(r.after); err != nil {
+	if err := a.policies(r.new); err != nil {
 		return err
 	}
-	filtered, err := a.rangeFilters(r)
-	if err != nil {
+	if err := a.rangeFilters(r); err != nil {
 		return err
 	}
 	set := &recordSet{}
 	for i := range r.p.records {
-		rec := r.p.records[i]
-		if rec.Binary {
-			raw, err := a.raw(r.before, r.after, &rec)
-			if err != nil {
-				return err
-			}
-			if raw != nil {
-				set.synthetic(*raw)
-				continue
-			}
+		if err := a.keepReadable(set, r.old, r.new, &r.p.records[i], r.p.texts[i]); err != nil {
+			return err
 		}
-		set.add(rec, r.p.texts[i])
 	}
-	a.structure(set.records, false)
-	c := &comparison{
-		token: surface.GitRange, old: r.before, new: r.after, changed: r.changed, entries: r.entries, filtered: filtered,
-		bounds: map[string]int64{}, unread: map[string]string{}, records: set.byPath(), manifestBound: manifestBoundGit,
-	}
-	candidates := r.links
+	r.records = set.byPath()
+	a.structure(set.records)
 	for p, e := range r.entries {
 		if (e[0].link() || e[1].link()) && (surface.IsAdapterPath(p) || surface.IsLinkPoint(p)) {
-			candidates[p] = true
+			r.links[p] = true
 		}
 	}
-	through, err := a.links(c, candidates)
-	if err != nil {
-		return err
-	}
-	if err := a.build(c, through); err != nil {
+	if err := a.build(r.comparison, r.links); err != nil {
 		return err
 	}
 	a.in.Records, a.in.IndexFrom = set.records, len(set.records)
 	a.in.Text = bytes.Join(set.texts, nil)
 	a.in.ChangedFiles = sorted(r.changed)
-	return a.proveAdoption(r.base)
+	a.proveAdoption(r.base)
+	return nil
 }
 
 // mergeBase is where both histories meet. Without one, fetching can help only
@@ -201,49 +181,40 @@ func (a *acquisition) treeView(commit string) treeView {
 	})}
 }
 
-// rangeFilters are the touched paths with a filter attribute in either tree.
-func (a *acquisition) rangeFilters(r *rangeChange) (map[string]bool, error) {
-	var paths []string
-	attributesChanged := false
-	for p := range r.changed {
-		attributesChanged = attributesChanged || path.Base(p) == attributesFile
-		if a.protected(p) {
-			paths = append(paths, p)
-		}
-	}
-	slices.Sort(paths)
-	out := map[string]bool{}
+// rangeFilters marks the changed paths that have a filter attribute in either
+// tree. A protected one cannot be judged.
+func (a *acquisition) rangeFilters(r *rangeChange) error {
+	paths := sorted(r.changed)
 	if len(paths) == 0 {
-		return out, nil
-	}
-	f := newFilters(a.repo, a.disk)
-	o, err := a.objects()
-	if err != nil {
-		return nil, err
+		return nil
 	}
 	sides := []map[string]entry{r.attributes}
-	if attributesChanged {
-		base := map[string]entry{}
-		for name, e := range r.attributes {
-			base[name] = e
+	if slices.ContainsFunc(paths, func(p string) bool { return path.Base(p) == attributesFile }) {
+		base := maps.Clone(r.attributes)
+		for _, e := range r.p.entries {
+			delete(base, e.newName)
 		}
-		for name, e := range r.entries {
-			if path.Base(name) == attributesFile {
-				base[name] = e[0]
+		for _, e := range r.p.entries {
+			if path.Base(e.oldName) == attributesFile {
+				base[e.oldName] = e.old
 			}
 		}
 		sides = append(sides, base)
 	}
-	for _, ids := range sides {
-		values, err := f.inTree(a.ctx, paths, ids, o)
+	f := newFilters(a.repo, a.disk)
+	for _, attributes := range sides {
+		values, err := f.inTree(a.ctx, paths, attributes, a.objects)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for p := range values {
-			out[p] = true
+			r.filtered[p] = true
+			if a.protected(p) {
+				a.issue(codeFiltered, p)
+			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // The bounds of the proof that a base carries no manifest (§5.3).
@@ -256,45 +227,63 @@ const (
 // proveAdoption sets AdoptionProven when the change adds exactly one manifest,
 // touches no other YAML file by removal or rename, and no file of the base
 // reads as a manifest. It chooses words only, so every doubt means "not proven".
-func (a *acquisition) proveAdoption(commit string) error {
+func (a *acquisition) proveAdoption(commit string) {
 	manifests := 0
 	for i := range a.in.Records[:a.in.IndexFrom] {
 		r := &a.in.Records[i]
 		if a.isManifest(r.OldName) || a.isManifest(r.NewName) {
 			manifests++
 			if !r.New || r.Renamed || r.Copied {
-				return nil
+				return
 			}
 		}
 		if isYAML(r.OldName) && (r.Deleted || r.Renamed) {
-			return nil
+			return
 		}
 	}
 	if manifests != 1 {
-		return nil
+		return
 	}
-	list, err := a.repo.output(a.ctx, nil, listingBound, "ls-tree", "-r", "-z", "--full-tree", commit)
+	none, err := a.noManifest(commit)
+	a.in.Manifest.AdoptionProven = err == nil && none
+}
+
+// noManifest says whether no YAML file of a commit reads as a manifest, within
+// the bounds of the proof.
+func (a *acquisition) noManifest(commit string) (bool, error) {
+	var ids []string
+	err := a.repo.stream(a.ctx, nil, func(in *bufio.Reader) error {
+		return fields(in, func(f []byte) (int, error) {
+			// 100644 blob <id>\t<path>
+			head, name, _ := strings.Cut(string(f), "\t")
+			if p := strings.Split(head, " "); isYAML(name) && len(p) == 3 && p[1] == "blob" {
+				if ids = append(ids, p[2]); len(ids) > probeFiles {
+					return 0, errTooLong
+				}
+			}
+			return 0, nil
+		})
+	}, "ls-tree", "-r", "-z", "--full-tree", commit)
+	if errors.Is(err, errTooLong) {
+		return false, nil
+	}
 	if err != nil {
-		return nil //nolint:nilerr // not proven
+		return false, err
 	}
-	files, sum := 0, 0
-	for line := range strings.SplitSeq(string(list), "\x00") {
-		head, name, _ := strings.Cut(line, "\t")
-		f := strings.Fields(head)
-		if !isYAML(name) || len(f) != 3 || f[1] != "blob" {
-			continue
+	sum := 0
+	for _, id := range ids {
+		text, err := a.blob(id, probeEach)
+		if _, unread := asReadError(err); unread {
+			return false, nil
 		}
-		text, err := a.blob(f[2], probeEach)
-		if files, sum = files+1, sum+len(text); err != nil || files > probeFiles || sum > probeSum {
-			return nil //nolint:nilerr // not proven
+		if err != nil {
+			return false, err
 		}
-		body, _ := source.TrimBOM(text)
-		if doc, bad := source.ParseYAML(body); bad == nil && surface.LooksLikeManifest(doc) {
-			return nil
+		if sum += len(text); sum > probeSum || surface.ParseManifest(text).Valid {
+			return false, nil
 		}
 	}
-	a.in.Manifest.AdoptionProven = true
-	return nil
+	return true, nil
 }
 
 func (a *acquisition) isManifest(p string) bool {

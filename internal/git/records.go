@@ -12,16 +12,11 @@ import (
 	"plimsoll.dev/internal/gate/trigger"
 )
 
-// The bounds on untracked files that become part of the change.
-const (
-	untrackedBound    = 128 << 10
-	untrackedSumBound = 1 << 20
-)
-
 // recordSet is the records of one after-state with their texts.
 type recordSet struct {
 	records []diff.Record
 	texts   [][]byte
+	made    int // bytes of texts that Git did not print
 }
 
 func (s *recordSet) add(rec diff.Record, text []byte) {
@@ -29,19 +24,39 @@ func (s *recordSet) add(rec diff.Record, text []byte) {
 	s.texts = append(s.texts, text)
 }
 
-func (s *recordSet) synthetic(rec diff.Record) { s.add(rec, diff.Render(&rec)) }
+// synthetic adds records that Git does not show, within the bound that holds
+// for those it does.
+func (s *recordSet) synthetic(records ...diff.Record) error {
+	for i := range records {
+		text := diff.Render(&records[i])
+		if s.made += len(text); s.made > patchBound {
+			return &failure{verb: "diff", err: errTooLong}
+		}
+		s.add(records[i], text)
+	}
+	return nil
+}
 
 func (s *recordSet) byPath() map[string]*diff.Record {
 	out := map[string]*diff.Record{}
 	for i := range s.records {
 		r := &s.records[i]
-		for _, p := range []string{r.OldName, r.NewName} {
-			if p != "" {
-				out[p] = r
-			}
+		for _, p := range names(r) {
+			out[p] = r
 		}
 	}
 	return out
+}
+
+// names are the one or two names of a record.
+func names(r *diff.Record) []string {
+	switch {
+	case r.OldName == "" || r.OldName == r.NewName:
+		return []string{r.NewName}
+	case r.NewName == "":
+		return []string{r.OldName}
+	}
+	return []string{r.OldName, r.NewName}
 }
 
 // records reads both diffs and the untracked files, and builds the changes of
@@ -51,14 +66,15 @@ func (w *worktreeChange) records() error {
 	if err != nil {
 		return err
 	}
-	untracked := &recordSet{}
-	on := &comparison{
-		token: surface.GitWorktree, old: w.head, new: w.diskView(), changed: map[string]bool{},
-		entries: map[string][2]entry{}, filtered: map[string]bool{}, bounds: map[string]int64{}, unread: map[string]string{},
-		manifestBound: manifestBound,
-	}
+	on := newComparison(surface.GitWorktree, w.head, w.diskView(), manifestBound)
 	for p, c := range w.changes {
-		if w.protected(p) && !c.unmerged && !w.differs(c) {
+		if c.unmerged && surface.IsBoundary(p) {
+			w.issue("boundary_index_unmerged", p)
+		}
+		if w.protected(p) && w.filtered(p) {
+			w.issue(codeFiltered, p)
+		}
+		if !c.unmerged && !w.differs(c) {
 			continue // only the index differs
 		}
 		on.changed[p] = true
@@ -66,41 +82,31 @@ func (w *worktreeChange) records() error {
 		if c.y == '.' {
 			on.entries[p] = [2]entry{c.head, c.index}
 		}
-		if c.unmerged && surface.IsBoundary(p) {
-			w.issue("boundary_index_unmerged", p)
-		}
 	}
-	if err := w.untracked(untracked, on); err != nil {
+	if err := w.untracked(disk, on); err != nil {
 		return err
 	}
-	staged, index, err := w.indexRecords(on)
+	on.records = disk.byPath()
+	staged, index, err := w.indexRecords()
 	if err != nil {
 		return err
 	}
-	w.structure(disk.records, false)
-	w.structure(untracked.records, false)
-	w.structure(staged.records, false)
+	w.structure(disk.records)
+	w.structure(staged.records)
 
-	on.records = (&recordSet{records: slices.Concat(disk.records, untracked.records)}).byPath()
-	states := []*comparison{on}
-	if index != nil {
-		index.records = staged.byPath()
-		states = append(states, index)
-	}
 	candidates := w.linkCandidates()
-	for _, c := range states {
-		through, err := w.links(c, candidates)
-		if err != nil {
-			return err
-		}
-		if err := w.build(c, through); err != nil {
+	if err := w.fillSparse(candidates); err != nil {
+		return err
+	}
+	for _, c := range []*comparison{on, index} {
+		if err := w.build(c, candidates); err != nil {
 			return err
 		}
 	}
-	w.in.Records = slices.Concat(disk.records, untracked.records, staged.records)
-	w.in.IndexFrom = len(disk.records) + len(untracked.records)
-	w.in.Text = bytes.Join(slices.Concat(disk.texts, untracked.texts), nil)
-	if index != nil {
+	w.in.Records = slices.Concat(disk.records, staged.records)
+	w.in.IndexFrom = len(disk.records)
+	w.in.Text = bytes.Join(disk.texts, nil)
+	if len(index.changed) > 0 {
 		w.in.IndexText = bytes.Join(staged.texts, nil)
 	}
 	files := map[string]bool{}
@@ -108,10 +114,8 @@ func (w *worktreeChange) records() error {
 		files[p] = true
 	}
 	for i := range w.in.Records {
-		for _, p := range []string{w.in.Records[i].OldName, w.in.Records[i].NewName} {
-			if p != "" {
-				files[p] = true
-			}
+		for _, p := range names(&w.in.Records[i]) {
+			files[p] = true
 		}
 	}
 	w.in.ChangedFiles = sorted(files)
@@ -138,25 +142,21 @@ func (w *worktreeChange) diskRecords() (*recordSet, error) {
 			return nil, err
 		}
 	}
-	args := append([]string{w.status.head}, diffOptions...)
-	p, err := w.repo.diff(w.ctx, append(append(args, "--"), literals(paths)...)...)
+	p, err := w.repo.diff(w.ctx, slices.Concat([]string{w.status.head}, diffOptions, []string{"--"}, literals(paths))...)
 	if err != nil {
 		return nil, err
 	}
-	shown := map[string]bool{}
+	shown, torn := map[string]bool{}, map[string]bool{}
 	for i := range p.records {
-		r := p.records[i]
-		names := []string{r.OldName, r.NewName}
-		odd := false
-		for _, name := range names {
-			c := w.changes[name]
-			odd = odd || name != "" && (c == nil || w.protected(name) && (!c.unmerged && !w.differs(c) || c.x == 'D' && w.split(c)))
+		r := &p.records[i]
+		list := names(r)
+		keep := !slices.ContainsFunc(list, func(name string) bool { return !w.shownByGit(name) })
+		for _, name := range list {
+			shown[name] = shown[name] || keep
+			torn[name] = torn[name] || !keep
 		}
-		if odd {
+		if !keep {
 			continue
-		}
-		for _, name := range names {
-			shown[name] = true
 		}
 		if err := w.keep(set, r, p.texts[i]); err != nil {
 			return nil, err
@@ -164,69 +164,100 @@ func (w *worktreeChange) diskRecords() (*recordSet, error) {
 	}
 	for _, name := range paths {
 		c := w.changes[name]
-		if shown[name] || !w.protected(name) || c.unmerged || !w.differs(c) {
-			continue
-		}
-		rec, err := w.synthetic(w.head, w.diskView(), name)
-		if err != nil {
-			return nil, err
-		}
-		if rec != nil {
-			set.synthetic(*rec)
+		switch {
+		case shown[name], c.unmerged:
+		case w.protected(name), torn[name], w.kept(c):
+			if err := w.show(set, c); err != nil {
+				return nil, err
+			}
+		case c.x == '.' && c.y == 'M':
+			delete(w.changes, name) // only its time stamp differs
 		}
 	}
 	return set, nil
 }
 
-// keep adds one of Git's records: without its hunks where a filter stands
-// between the two texts, read raw where Git called it binary.
-func (w *worktreeChange) keep(set *recordSet, r diff.Record, text []byte) error {
-	p := r.Path()
-	if c := w.changes[p]; c != nil && w.filtered(p) {
-		set.add(w.filteredRecord(r, c))
+// shownByGit says whether Git's record of a changed path tells the difference
+// between HEAD and the disk.
+func (w *worktreeChange) shownByGit(name string) bool {
+	c := w.changes[name]
+	return c != nil && (c.unmerged || !c.own && !w.kept(c) && (!w.protected(name) || w.differs(c)))
+}
+
+// show adds the record of a path whose own one Git does not print.
+func (w *worktreeChange) show(set *recordSet, c *change) error {
+	if !w.differs(c) {
 		return nil
 	}
+	records, err := w.replaced(w.head, w.diskView(), c.path)
+	if err != nil {
+		return err
+	}
+	if !w.filtered(c.path) {
+		return set.synthetic(records...)
+	}
+	for i := range records {
+		set.add(w.header(&records[i]))
+	}
+	return nil
+}
+
+// keep adds one of Git's records: without its hunks where a filter stands
+// between the two texts, read raw where Git called it binary.
+func (w *worktreeChange) keep(set *recordSet, r *diff.Record, text []byte) error {
+	if w.filtered(r.Path()) {
+		set.add(w.header(r))
+		return nil
+	}
+	return w.keepReadable(set, w.head, w.diskView(), r, text)
+}
+
+func (a *acquisition) keepReadable(set *recordSet, before, after view, r *diff.Record, text []byte) error {
 	if r.Binary {
-		rec, err := w.raw(w.head, w.diskView(), &r)
+		rec, err := a.raw(before, after, r)
 		if err != nil {
 			return err
 		}
 		if rec != nil {
-			set.synthetic(*rec)
-			return nil
+			return set.synthetic(*rec)
 		}
 	}
-	set.add(r, text)
+	set.add(*r, text)
 	return nil
 }
 
-// filteredRecord is a header that binds the bytes on disk without showing them.
-func (w *worktreeChange) filteredRecord(r diff.Record, c *change) (diff.Record, []byte) {
+// header is a record that binds the bytes on disk without showing them.
+func (w *worktreeChange) header(from *diff.Record) (diff.Record, []byte) {
+	r := *from
 	r.Hunks, r.HasHunks, r.Binary = nil, false, false
-	text := diff.Render(&r)
-	now := strings.Repeat("0", len(c.index.id))
-	if st, err := w.disk.look(c.path); err == nil && st.info != nil && st.info.Mode().IsRegular() {
+	p := r.Path()
+	none := strings.Repeat("0", len(w.status.head))
+	was, now := none, none
+	if c := w.changes[p]; c != nil && c.index.present() {
+		was = c.index.id
+	}
+	if st, err := w.disk.look(p); err == nil && st.info != nil && st.info.Mode().IsRegular() {
 		if st.info.Size() > lfsHashBound {
-			return r, append(text, []byte("index "+c.index.id+"..size "+strconv.FormatInt(st.info.Size(), 10)+"\n")...)
-		}
-		if id, _, err := w.disk.hash(c.path, st.info.Size(), 0, len(c.index.id)); err == nil {
+			now = "size " + strconv.FormatInt(st.info.Size(), 10)
+		} else if id, _, err := w.disk.hash(p, st.info.Size(), 0, len(none)); err == nil {
 			now = id
 		}
 	}
-	return r, append(text, []byte("index "+c.index.id+".."+now+"\n")...)
+	return r, append(diff.Render(&r), "index "+was+".."+now+"\n"...)
 }
+
+// matters says whether bytes that cannot be shown at p are a reason to stop.
+func (a *acquisition) matters(p string) bool { return a.protected(p) || trigger.CapabilityByPath(p) }
 
 // raw reads both sides of a record that Git called binary, where it matters
 // (§2.4). Nil means that Git's record stands.
 func (a *acquisition) raw(before, after view, r *diff.Record) (*diff.Record, error) {
 	p := r.Path()
-	matters := a.protected(p) || trigger.CapabilityByPath(p)
+	matters := a.matters(p)
 	if !matters && !strings.HasSuffix(p, ".py") {
 		return nil, nil
 	}
-	rec := *r
-	rec.Binary = false
-	texts := [2][]byte{}
+	var texts [2][]byte
 	for i, side := range []struct {
 		v    view
 		name string
@@ -236,7 +267,10 @@ func (a *acquisition) raw(before, after view, r *diff.Record) (*diff.Record, err
 		}
 		e, err := side.v.at(side.name)
 		if err == nil && e.file() {
-			texts[i], err = side.v.content(side.name, e, rawBound)
+			texts[i], err = side.v.content(side.name, e, patchBound)
+		}
+		if err == nil && bytes.IndexByte(texts[i], 0) >= 0 {
+			err = errBinary
 		}
 		if _, unread := asReadError(err); unread {
 			if matters {
@@ -247,20 +281,17 @@ func (a *acquisition) raw(before, after view, r *diff.Record) (*diff.Record, err
 		if err != nil {
 			return nil, err
 		}
-		if bytes.IndexByte(texts[i], 0) >= 0 {
-			if matters {
-				a.issue(codeBinary, p)
-			}
-			return nil, nil
-		}
 	}
+	rec := *r
 	full := diff.Replace(p, r.OldMode, r.NewMode, texts[0], texts[1])
-	rec.Hunks, rec.HasHunks = full.Hunks, full.HasHunks
+	rec.Binary, rec.Hunks, rec.HasHunks = false, full.Hunks, full.HasHunks
 	return &rec, nil
 }
 
-// synthetic is a record of both sides of a path that Git does not show.
-func (a *acquisition) synthetic(before, after view, p string) (*diff.Record, error) {
+// replaced is what Git would print of a path, with all of both texts: a record
+// of each side where the kind of the entry changes, else one of both. A text
+// that cannot be read, or is none, is left out.
+func (a *acquisition) replaced(before, after view, p string) ([]diff.Record, error) {
 	var texts [2][]byte
 	var modes [2]string
 	for i, v := range []view{before, after} {
@@ -276,178 +307,80 @@ func (a *acquisition) synthetic(before, after view, p string) (*diff.Record, err
 			continue
 		}
 		modes[i] = e.mode
-		if texts[i], err = v.content(p, e, surfaceBound); err != nil {
-			if _, unread := asReadError(err); !unread {
-				return nil, err
-			}
-			texts[i] = nil
+		texts[i], err = v.content(p, e, surfaceBound)
+		if _, unread := asReadError(err); err != nil && !unread {
+			return nil, err
 		}
-		if bytes.IndexByte(texts[i], 0) >= 0 {
+		if err != nil || bytes.IndexByte(texts[i], 0) >= 0 {
 			texts[i] = nil
 		}
 	}
-	var rec diff.Record
-	switch {
-	case modes[0] == "" && modes[1] == "":
-		return nil, nil
-	case modes[0] == "":
-		rec = diff.NewFile(p, modes[1], texts[1])
-	case modes[1] == "":
-		rec = diff.Delete(p, modes[0], texts[0])
-	default:
-		rec = diff.Replace(p, modes[0], modes[1], texts[0], texts[1])
+	was, now := entry{mode: modes[0]}, entry{mode: modes[1]}
+	if was.file() && now.file() {
+		now.mode = was.mode // the disk's permissions are no change (§2.2)
 	}
-	return &rec, nil
+	if was.present() && now.present() && was.file() == now.file() {
+		return []diff.Record{diff.Replace(p, was.mode, now.mode, texts[0], texts[1])}, nil
+	}
+	var out []diff.Record
+	if was.present() {
+		out = append(out, diff.Delete(p, was.mode, texts[0]))
+	}
+	if now.present() {
+		out = append(out, diff.NewFile(p, now.mode, texts[1]))
+	}
+	return out, nil
 }
 
-// indexRecords is the diff of HEAD against the index for split paths. Without
-// any the comparison is nil.
-func (w *worktreeChange) indexRecords(on *comparison) (*recordSet, *comparison, error) {
+// indexRecords is the diff of HEAD against the index for split paths, and the
+// comparison of the two; without any, both are empty.
+func (w *worktreeChange) indexRecords() (*recordSet, *comparison, error) {
 	set := &recordSet{}
-	entries := map[string]entry{}
+	view := indexView{diskView: w.diskView(), split: newOverlay()}
+	c := newComparison(surface.GitIndex, w.head, view, manifestBound)
 	var paths []string
-	for p, c := range w.changes {
-		if w.split(c) {
-			paths = append(paths, p)
-			entries[p] = c.index
-		}
-	}
-	if len(paths) == 0 {
-		return set, nil, nil
-	}
-	sort.Strings(paths)
-	args := append(append([]string{"--cached"}, diffOptions...), "--no-renames", w.status.head, "--")
-	p, err := w.repo.diff(w.ctx, append(args, literals(paths)...)...)
-	if err != nil {
-		return nil, nil, err
-	}
-	view := indexView{diskView: w.diskView(), split: entries}
-	for i := range p.records {
-		r := p.records[i]
-		if _, ok := entries[r.Path()]; !ok {
+	for p, ch := range w.changes {
+		if ch.unmerged || ch.y == '.' && !w.split(ch) {
 			continue
 		}
-		if r.Binary {
-			rec, err := w.raw(w.head, view, &r)
-			if err != nil {
-				return nil, nil, err
-			}
-			if rec != nil {
-				set.synthetic(*rec)
-				continue
-			}
+		view.split.add(p, ch.index)
+		if !w.split(ch) {
+			continue
 		}
-		set.add(r, p.texts[i])
-	}
-	c := &comparison{
-		token: surface.GitIndex, old: w.head, new: view, changed: map[string]bool{}, entries: map[string][2]entry{},
-		filtered: on.filtered, bounds: map[string]int64{}, unread: map[string]string{}, manifestBound: manifestBound,
-	}
-	for _, p := range paths {
-		if ch := w.changes[p]; ch.index.present() || ch.head.present() {
+		paths = append(paths, p)
+		if ch.index.present() || ch.head.present() {
 			c.changed[p] = true
 			c.entries[p] = [2]entry{ch.head, ch.index}
 			c.filtered[p] = w.filtered(p)
 		}
 	}
+	if len(paths) == 0 {
+		return set, c, nil
+	}
+	sort.Strings(paths)
+	p, err := w.repo.diff(w.ctx, slices.Concat([]string{"--cached"}, diffOptions, []string{"--no-renames", w.status.head, "--"}, literals(paths))...)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range p.records {
+		r := &p.records[i]
+		switch name := r.Path(); {
+		case !c.changed[name]:
+		case w.filtered(name):
+			set.add(stored(r, c.entries[name]))
+		default:
+			if err := w.keepReadable(set, w.head, view, r, p.texts[i]); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	c.records = set.byPath()
 	return set, c, nil
 }
 
-// untracked adds the untracked files that are part of the change (§2.2 step 5).
-func (w *worktreeChange) untracked(set *recordSet, on *comparison) error {
-	sum := int64(0)
-	names := slices.Clone(w.status.untracked)
-	sort.Strings(names)
-	for _, name := range slices.Compact(names) {
-		if bare, nested := strings.CutSuffix(name, "/"); nested {
-			// A nested repository where hosts look: nothing below it is listed.
-			w.issue(codeExternal, bare)
-			if surface.IsLinkPoint(bare) {
-				w.linkPoint(bare)
-			}
-			continue
-		}
-		c := w.changes[name]
-		if c != nil && w.protected(name) {
-			continue // rm --cached: the path has its record already
-		}
-		needed := w.relevant(name) || w.reached(name)
-		st, err := w.disk.look(name)
-		switch {
-		case err == nil && st.info == nil:
-			continue // it went away, or lies below a link
-		case err == nil && isLink(st.info):
-			if !needed && !surface.IsLinkPoint(name) {
-				continue
-			}
-			text, err := w.diskView().content(name, entry{mode: modeLink}, maxLinkText)
-			if err != nil {
-				w.issue(codeOf(err), name)
-			}
-			set.synthetic(diff.NewFile(name, modeLink, text))
-			on.changed[name] = true
-			continue
-		}
-		if !needed && !strings.HasSuffix(name, ".py") && !trigger.CapabilityByPath(name) {
-			continue // a file at a link point below no host's pattern
-		}
-		text, err := w.disk.read(name, untrackedBound)
-		if err == nil && needed && sum+int64(len(text)) > untrackedSumBound {
-			err = errOversized
-		}
-		if err == nil && strings.ContainsAny(name, "\r\n") {
-			w.issue("boundary_path_not_diff_representable", name)
-		}
-		if err != nil {
-			w.issue(codeOf(err), name)
-			on.unread[name] = codeOf(err)
-			set.synthetic(diff.NewFile(name, modeFile, nil))
-			on.changed[name] = true
-			continue
-		}
-		if !needed && !trigger.Capability(name, surface.Lines(text)) {
-			continue
-		}
-		if sum += int64(len(text)); sum > untrackedSumBound {
-			w.issue(codeOversized, name)
-			text = nil
-		}
-		on.bounds[name] = untrackedBound
-		on.filtered[name] = w.filtered(name)
-		on.changed[name] = true
-		if bytes.IndexByte(text, 0) >= 0 {
-			text = nil // the change's own side says why
-			if !w.readable(name) {
-				w.issue(codeBinary, name)
-			}
-		}
-		set.synthetic(diff.NewFile(name, modeFile, text))
-	}
-	return nil
-}
-
-// linkCandidates are the links at adapter paths and link points on any side.
-func (w *worktreeChange) linkCandidates() map[string]bool {
-	out := map[string]bool{}
-	at := func(p string) bool { return surface.IsAdapterPath(p) || surface.IsLinkPoint(p) }
-	for p, t := range w.index {
-		if t.link() && at(p) {
-			out[p] = true
-		}
-	}
-	add := func(p string) {
-		if st, err := w.disk.look(p); at(p) && (err != nil || st.info != nil && isLink(st.info)) {
-			out[p] = true
-		}
-	}
-	for p, c := range w.changes {
-		if at(p) && (c.head.link() || c.index.link()) {
-			out[p] = true
-		}
-		add(p)
-	}
-	for _, p := range w.status.untracked {
-		add(strings.TrimSuffix(p, "/"))
-	}
-	return out
+// stored is a record that binds two objects without showing them.
+func stored(from *diff.Record, ids [2]entry) (diff.Record, []byte) {
+	r := *from
+	r.Hunks, r.HasHunks, r.Binary = nil, false, false
+	return r, append(diff.Render(&r), "index "+ids[0].id+".."+ids[1].id+"\n"...)
 }

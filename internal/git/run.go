@@ -13,15 +13,20 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The bounds of docs/spec/boundary.md, Appendix C.
@@ -37,8 +42,9 @@ const (
 
 // runner is the one place that starts git.
 type runner struct {
-	root string
-	env  []string
+	root    string
+	program string // the git executable, absolute; "" when there is none
+	env     []string
 }
 
 // settings are passed with -c on every call; the reasons stand in §2.1.
@@ -55,6 +61,10 @@ var settings = []string{
 	"diff.orderFile=" + os.DevNull,
 	// A split index would let update-index on a temporary index write into the git folder.
 	"core.splitIndex=false",
+	// Later versions can take attributes from a tree; one that does not exist counts as not set.
+	"attr.tree=",
+	// Microsoft's Git: a program that says which files exist, and a helper that downloads.
+	"core.virtualFilesystem=", "core.useGvfsHelper=false",
 }
 
 // diffOptions fix the output of every diff, whatever the repository's settings
@@ -96,12 +106,52 @@ func newRunner(root string, environ, drivers []string) *runner {
 		pair("filter."+d+".required", "false")
 	}
 	env = append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(n))
-	return &runner{root: root, env: env}
+	return &runner{root: root, program: gitProgram(environ, root), env: env}
+}
+
+// gitProgram is the first git of the search path that lies outside the
+// repository: tools put folders of the workspace, such as node_modules/.bin, on
+// the path, and nothing of the workspace is run.
+func gitProgram(environ []string, root string) string {
+	search := ""
+	for _, kv := range environ {
+		if name, value, ok := strings.Cut(kv, "="); ok && (name == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(name, "PATH")) {
+			search = value
+		}
+	}
+	for _, dir := range filepath.SplitList(search) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		program, err := exec.LookPath(filepath.Join(dir, "git"))
+		if err == nil && !liesBelow(root, dir) && !liesBelow(root, program) {
+			return program
+		}
+	}
+	return ""
+}
+
+// liesBelow says whether path is root or below it, by its letters or by where
+// it leads.
+func liesBelow(root, path string) bool {
+	if _, inside := relative(root, path); inside {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false
+	}
+	realRoot, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return true
+	}
+	_, inside := relative(realRoot, real)
+	return inside
 }
 
 // with is a runner with further environment entries.
 func (r *runner) with(kv ...string) *runner {
-	return &runner{root: r.root, env: append(append([]string(nil), r.env...), kv...)}
+	return &runner{root: r.root, program: r.program, env: append(slices.Clone(r.env), kv...)}
 }
 
 func (r *runner) command(ctx context.Context, args []string) *exec.Cmd {
@@ -110,12 +160,17 @@ func (r *runner) command(ctx context.Context, args []string) *exec.Cmd {
 	for _, s := range settings {
 		full = append(full, "-c", s)
 	}
-	cmd := exec.CommandContext(ctx, "git", append(full, args...)...)
+	cmd := exec.CommandContext(ctx, r.program, append(full, args...)...)
+	if r.program == "" {
+		cmd.Err = errNoGit
+	}
 	cmd.Dir = r.root
 	cmd.Env = r.env
 	cmd.WaitDelay = time.Second
 	return cmd
 }
+
+var errNoGit = errors.New("there is no git on the search path outside the repository")
 
 // failure is a git process that ended badly or said something unreadable.
 type failure struct {
@@ -132,6 +187,27 @@ func (f *failure) Error() string {
 }
 
 func (f *failure) Unwrap() error { return f.err }
+
+// objectError is the reason of a git process that ended over an object which it
+// could not read, nil for any other end. The messages are fixed by LC_ALL=C.
+func objectError(err error) error {
+	f, ok := errors.AsType[*failure](err)
+	if !ok {
+		return nil
+	}
+	if strings.Contains(f.stderr, "promisor remote") {
+		return errObjectMissing
+	}
+	if strings.Contains(f.stderr, "object ") && strings.Contains(f.stderr, "is corrupt") {
+		return errObjectDamaged
+	}
+	_, what, _ := strings.Cut(f.stderr, "unable to read ")
+	id, _, _ := strings.Cut(strings.TrimPrefix(what, "tree "), " ")
+	if _, err := hex.DecodeString(strings.Trim(id, "()")); err == nil && len(id) >= 40 {
+		return errObjectMissing
+	}
+	return nil
+}
 
 // stream runs git and hands its standard output to read, which may stop early.
 func (r *runner) stream(ctx context.Context, stdin []byte, read func(*bufio.Reader) error, args ...string) error {
@@ -151,15 +227,20 @@ func (r *runner) stream(ctx context.Context, stdin []byte, read func(*bufio.Read
 		return &failure{verb: args[0], err: err}
 	}
 	readErr := read(bufio.NewReaderSize(out, 64<<10))
-	if readErr != nil {
+	if errors.Is(readErr, errTooLong) {
 		cancel()
+	} else if readErr != nil {
+		// Often git died in the middle: let it say why.
+		io.Copy(io.Discard, out) //nolint:errcheck // only its end is awaited
 	}
 	waitErr := cmd.Wait()
 	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return &failure{verb: args[0], err: ctx.Err()}
+	case waitErr != nil && !errors.Is(readErr, errTooLong):
+		return &failure{verb: args[0], stderr: shown(r.root, stderr.kept.String()), err: waitErr}
 	case readErr != nil:
 		return &failure{verb: args[0], err: readErr}
-	case waitErr != nil:
-		return &failure{verb: args[0], stderr: r.shown(stderr.Bytes()), err: waitErr}
 	}
 	return nil
 }
@@ -222,36 +303,56 @@ func fields(in *bufio.Reader, each func(field []byte) (kept int, err error)) err
 	}
 }
 
-// limitedBuffer keeps the first stderrKept bytes and swallows the rest.
-type limitedBuffer struct{ bytes.Buffer }
+// limitedBuffer keeps the first stderrKept bytes and swallows the rest. It does
+// not embed its buffer, whose ReadFrom would take everything.
+type limitedBuffer struct{ kept bytes.Buffer }
 
 func (b *limitedBuffer) Write(p []byte) (int, error) {
-	if room := stderrKept - b.Len(); room > 0 {
-		b.Buffer.Write(p[:min(room, len(p))])
+	if room := stderrKept - b.kept.Len(); room > 0 {
+		b.kept.Write(p[:min(room, len(p))])
 	}
 	return len(p), nil
 }
 
-// shown is what may be printed of git's standard error: one line, printable,
+// shown is what may be printed of an error or of git's standard error: one line, printable,
 // short, with absolute paths masked.
-func (r *runner) shown(stderr []byte) string {
-	var words []string
-	for _, w := range strings.Fields(string(stderr)) {
-		if i := strings.IndexAny(w, `/\`); i >= 0 && (i == 0 || !isWordByte(w[i-1])) {
-			w = w[:i] + "<path>"
-		}
-		words = append(words, w)
-	}
-	text := strings.Map(func(c rune) rune {
-		if c < 0x20 || c == 0x7F || c == '�' {
+func shown(root, text string) string {
+	text = strings.ReplaceAll(text, root, "<path>")
+	text = strings.Join(strings.Fields(maskPaths(text)), " ")
+	text = strings.Map(func(c rune) rune {
+		if c == utf8.RuneError || !unicode.IsPrint(c) {
 			return -1
 		}
 		return c
-	}, strings.Join(words, " "))
+	}, text)
 	if len(text) > stderrShown {
 		text = strings.ToValidUTF8(text[:stderrShown], "")
 	}
 	return text
+}
+
+// maskPaths replaces every path that starts at a root, or at a place already
+// masked, up to the next blank or quotation mark.
+func maskPaths(text string) string {
+	const mask = "<path>"
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		c := text[i]
+		if (c != '/' && c != '\\') || i > 0 && isWordByte(text[i-1]) {
+			b.WriteByte(c)
+			i++
+			continue
+		}
+		if !strings.HasSuffix(b.String(), mask) {
+			b.WriteString(mask)
+		}
+		if n := strings.IndexAny(text[i:], " \t\r\n'\""); n >= 0 {
+			i += n
+		} else {
+			i = len(text)
+		}
+	}
+	return b.String()
 }
 
 func isWordByte(c byte) bool {

@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -33,21 +34,31 @@ type comparison struct {
 	manifestBound int64
 }
 
+func newComparison(token surface.Token, before, after view, manifestBound int64) *comparison {
+	return &comparison{
+		token: token, old: before, new: after, manifestBound: manifestBound, changed: map[string]bool{},
+		entries: map[string][2]entry{}, filtered: map[string]bool{}, bounds: map[string]int64{}, unread: map[string]string{},
+	}
+}
+
 // replaced says whether the link at p was itself changed, so that it is no way
 // to the files that Git lists below p (§2.7).
 func (c *comparison) replaced(p string) bool { return c.changed[p] }
 
-// build reads both sides of every touched protected path. through are adapter
-// paths that Git did not list but that a link makes part of the change.
-func (a *acquisition) build(c *comparison, through map[string]bool) error {
-	touched := map[string]bool{}
+// build reads both sides of every touched path that rules judge: those that
+// changed, and those that links at the candidates make part of the change.
+func (a *acquisition) build(c *comparison, candidates map[string]bool) error {
+	if len(c.changed) == 0 {
+		return nil
+	}
+	touched, err := a.links(c, candidates)
+	if err != nil {
+		return err
+	}
 	for p := range c.changed {
-		if a.protected(p) {
+		if a.judged(p) {
 			touched[p] = true
 		}
-	}
-	for p := range through {
-		touched[p] = true
 	}
 	for _, p := range sorted(touched) {
 		ch, err := a.change(c, p)
@@ -61,9 +72,18 @@ func (a *acquisition) build(c *comparison, through map[string]bool) error {
 	return nil
 }
 
-// protected says whether a change of p is judged by rules.
-func (a *acquisition) protected(p string) bool {
+// judged says whether rules judge a change of p.
+func (a *acquisition) judged(p string) bool {
 	return surface.IsBoundary(p) || p == a.manifest || p == a.policyPath && p != ""
+}
+
+// protected says whether p is a protected path: one that is judged, or a
+// declared tool source.
+func (a *acquisition) protected(p string) bool {
+	return a.judged(p) || slices.ContainsFunc(a.in.Manifest.Declared, func(d string) bool {
+		rest, ok := strings.CutPrefix(p, d)
+		return ok && (rest == "" || rest[0] == '/')
+	})
 }
 
 // readable says whether rules read the text at p; other protected paths only
@@ -251,8 +271,8 @@ func (a *acquisition) actionUsesGate(v view) (bool, error) {
 
 // links finds what the change reaches through links (§2.7). candidates are the
 // paths of links at adapter paths and link points, on any side. It returns the
-// adapter paths that are touched through an unchanged link, and reports the
-// link points that are no longer the folder Git lists.
+// adapter paths that are touched through a link, and reports the link points
+// that are no longer the folder Git lists.
 func (a *acquisition) links(c *comparison, candidates map[string]bool) (map[string]bool, error) {
 	through := map[string]bool{}
 	for _, l := range sorted(candidates) {
@@ -261,28 +281,8 @@ func (a *acquisition) links(c *comparison, candidates map[string]bool) (map[stri
 			if err != nil {
 				return nil, err
 			}
-			if !res.through() {
-				continue
-			}
-			reached := false
-			for _, p := range append(res.via, res.end) {
-				reached = reached || p != l && c.changed[p]
-			}
-			switch res.outcome {
-			case linked, dangling, refused:
-				if reached && a.readable(l) {
-					through[l] = true
-				}
-			case folder:
-				if reached && surface.IsLinkPoint(l) {
-					a.linkPoint(l)
-				}
-				for p := range c.changed {
-					if rest, below := strings.CutPrefix(p, res.end+"/"); below && surface.IsAdapterPath(l+"/"+rest) {
-						through[l+"/"+rest] = true
-					}
-				}
-			case nothing, plain:
+			if res.through() {
+				a.reach(c, l, &res, through)
 			}
 		}
 	}
@@ -303,6 +303,23 @@ func (a *acquisition) links(c *comparison, candidates map[string]bool) (map[stri
 		}
 	}
 	return through, nil
+}
+
+// reach adds to through what the change touches through the link l, which is
+// resolved on one side.
+func (a *acquisition) reach(c *comparison, l string, res *resolution, through map[string]bool) {
+	turned := slices.ContainsFunc(append(res.via, res.end), func(p string) bool { return p != l && c.changed[p] })
+	switch {
+	case turned && surface.IsLinkPoint(l) && (res.outcome == folder || !a.readable(l)):
+		a.linkPoint(l)
+	case turned && a.readable(l) && res.outcome != folder:
+		through[l] = true
+	}
+	for p := range c.changed {
+		if rest, below := res.above(p); below && surface.IsAdapterPath(l+"/"+rest) {
+			through[l+"/"+rest] = true
+		}
+	}
 }
 
 // atLinkPoint says whether a changed path is a link or a nested repository
@@ -342,12 +359,8 @@ func (a *acquisition) linkPoint(p string) {
 }
 
 // structure adds the structural issues of one after-state's records (§3.2).
-func (a *acquisition) structure(records []diff.Record, detached bool) {
-	for _, i := range diff.Issues(records, diff.Options{Boundary: a.protected, Detached: detached}) {
-		s := surface.Issue{Code: i.Code, Path: i.Path, Message: i.Message}
-		if !a.issued[s] {
-			a.issued[s] = true
-			a.in.Issues = append(a.in.Issues, s)
-		}
+func (a *acquisition) structure(records []diff.Record) {
+	for _, i := range diff.Issues(records, diff.Options{Boundary: a.judged}) {
+		a.report(surface.Issue{Code: i.Code, Path: i.Path, Message: i.Message})
 	}
 }

@@ -29,6 +29,7 @@ var (
 	errOversized  = &readError{codeOversized}
 	errExternal   = &readError{codeExternal}
 	errUnreadable = &readError{codeUnreadable}
+	errBinary     = &readError{codeBinary}
 )
 
 // disk is the working tree as it lies there. Names are compared by their
@@ -37,6 +38,7 @@ var (
 type disk struct {
 	root  string
 	names map[string]map[string]bool // folder → stored entry names
+	block []byte                     // what files are hashed through
 }
 
 func newDisk(root string) *disk { return &disk{root: root, names: map[string]map[string]bool{}} }

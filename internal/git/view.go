@@ -65,11 +65,45 @@ func (o *objects) blob(id string, bound int64) ([]byte, error) {
 	return obj.data, nil
 }
 
+// overlay is entries that stand in for what a view would show, with the folders
+// that they lie in.
+type overlay struct {
+	entries map[string]entry
+	folders map[string]bool
+}
+
+func newOverlay() *overlay { return &overlay{entries: map[string]entry{}, folders: map[string]bool{}} }
+
+func overlayOf(p string, e entry) *overlay {
+	o := newOverlay()
+	o.add(p, e)
+	return o
+}
+
+func (o *overlay) add(p string, e entry) {
+	o.entries[p] = e
+	if !e.present() {
+		return
+	}
+	for dir := path.Dir(p); dir != "." && !o.folders[dir]; dir = path.Dir(dir) {
+		o.folders[dir] = true
+	}
+}
+
+// at is the entry at p, and whether the overlay has a say there.
+func (o *overlay) at(p string) (entry, bool) {
+	e, ok := o.entries[p]
+	if o.folders[p] && !e.present() {
+		return entry{mode: modeFolder}, true
+	}
+	return e, ok
+}
+
 // diskView is the working tree. sparse holds the entries that a sparse
 // checkout left off the disk: their working-tree side is their index entry.
 type diskView struct {
 	*disk
-	sparse map[string]entry
+	sparse *overlay
 	blobs  func(id string, bound int64) ([]byte, error)
 }
 
@@ -79,13 +113,8 @@ func (v diskView) at(p string) (entry, error) {
 		return entry{}, err
 	}
 	if st.info == nil {
-		if e, ok := v.sparse[p]; ok {
-			return e, nil
-		}
-		if v.sparseFolder(p) {
-			return entry{mode: modeFolder}, nil
-		}
-		return entry{}, nil
+		e, _ := v.sparse.at(p)
+		return e, nil
 	}
 	switch m := st.info.Mode(); {
 	case isLink(st.info):
@@ -93,7 +122,7 @@ func (v diskView) at(p string) (entry, error) {
 	case m.IsRegular():
 		return entry{mode: modeFile}, nil
 	case m.IsDir():
-		if _, err := os.Lstat(v.full(p + "/.git")); err == nil {
+		if exists(v.full(p + "/.git")) {
 			return entry{mode: modeGitlink}, nil
 		}
 		return entry{mode: modeFolder}, nil
@@ -102,15 +131,6 @@ func (v diskView) at(p string) (entry, error) {
 }
 
 func (diskView) known(string) (entry, bool) { return entry{}, false }
-
-func (v diskView) sparseFolder(p string) bool {
-	for name := range v.sparse {
-		if strings.HasPrefix(name, p+"/") {
-			return true
-		}
-	}
-	return false
-}
 
 func (v diskView) content(p string, e entry, bound int64) ([]byte, error) {
 	if e.id != "" {
@@ -131,20 +151,23 @@ func (v diskView) content(p string, e entry, bound int64) ([]byte, error) {
 }
 
 // indexView is what the next commit takes: the index entry where index and
-// disk differ, the disk everywhere else (§2.7).
+// disk differ, the disk everywhere else (§2.7). A folder in which the index has
+// such an entry is a folder, whatever lies on disk.
 type indexView struct {
 	diskView
-	split map[string]entry
+	split *overlay
 }
 
 func (v indexView) at(p string) (entry, error) {
-	if e, ok := v.split[p]; ok {
-		if !e.present() {
-			return entry{}, nil
-		}
+	if e, ok := v.split.at(p); ok {
 		return e, nil
 	}
 	return v.diskView.at(p)
+}
+
+func (v indexView) known(p string) (entry, bool) {
+	e, ok := v.split.at(p)
+	return e, ok && (e.file() || !e.present())
 }
 
 // Bounds on following links (§2.7).
@@ -168,7 +191,7 @@ const (
 // resolution is a path followed to its end on one side.
 type resolution struct {
 	outcome outcome
-	end     string   // the link-free path it ends at
+	end     string   // the link-free path it ends at; of a dangling one, what is missing
 	via     []string // the links that were passed, in order
 	entry   entry
 	code    string // the issue code of a refusal
@@ -219,7 +242,7 @@ func resolve(v view, p string, stop func(link string) bool) (resolution, error) 
 		}
 		switch {
 		case !e.present():
-			return res.missing(), nil
+			return res.missing(here, rest), nil
 		case (e.link() || e.gitlink()) && !res.through() && own > 0 && stop != nil && stop(here):
 			return resolution{}, nil
 		case e.gitlink():
@@ -237,7 +260,7 @@ func resolve(v view, p string, stop func(link string) bool) (resolution, error) 
 		case e.mode == modeFolder:
 			at = append(at, name)
 		case len(rest) > 0:
-			return res.missing(), nil
+			return res.missing(here, rest), nil
 		default:
 			res.end, res.entry, res.outcome = here, e, plain
 			if res.through() {
@@ -250,11 +273,24 @@ func resolve(v view, p string, stop func(link string) bool) (resolution, error) 
 	return res, nil
 }
 
-func (r resolution) missing() resolution {
+// missing ends where nothing lies, with rest still to go.
+func (r resolution) missing(at string, rest []string) resolution {
 	if r.through() {
-		r.outcome = dangling
+		r.outcome, r.end = dangling, path.Join(append([]string{at}, rest...)...)
 	}
 	return r
+}
+
+// above says whether the resolution ends at a folder that p lies below, and the
+// rest of p. The root is above everything.
+func (r *resolution) above(p string) (rest string, ok bool) {
+	if r.outcome != folder {
+		return "", false
+	}
+	if r.end == "" {
+		return p, true
+	}
+	return strings.CutPrefix(p, r.end+"/")
 }
 
 func refuse(r resolution) resolution {

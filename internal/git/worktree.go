@@ -18,23 +18,22 @@ type worktreeChange struct {
 	status  *status
 	tracked []tracked
 	index   map[string]tracked // stage 0, by path
-	sparse  map[string]entry
+	sparse  *overlay
 	verdict map[string]verdict
 	reach   map[string]bool // paths that links at adapter paths pass through or end at
-	under   []string        // folders that links at link points end at
+	under   []resolution    // links at adapter paths and link points that end at folders
 	changes map[string]*change
-	filters *filters
-	onDisk  map[string]string // filter values of changed paths, disk side
-	inHead  map[string]string
+	onDisk  filtered // of changed paths
+	inHead  filtered
 	head    treeView
 }
 
 func (a *acquisition) worktree() error {
 	w := &worktreeChange{
-		acquisition: a, index: map[string]tracked{}, sparse: map[string]entry{}, verdict: map[string]verdict{},
-		reach: map[string]bool{}, changes: map[string]*change{}, filters: newFilters(a.repo, a.disk),
+		acquisition: a, index: map[string]tracked{}, sparse: newOverlay(), verdict: map[string]verdict{},
+		reach: map[string]bool{}, changes: map[string]*change{},
 	}
-	text, present, err := a.readManifest(w.diskView(), manifestBound)
+	text, onDisk, err := a.readManifest(w.diskView(), manifestBound)
 	if err != nil {
 		return err
 	}
@@ -45,24 +44,19 @@ func (a *acquisition) worktree() error {
 	if w.status.head == "" {
 		return &InputError{Failure: gate.HeadUnborn}
 	}
-	if err := w.indexManifest(present); err != nil {
+	if err := w.indexManifest(onDisk); err != nil {
 		return err
 	}
 	w.merge()
 	w.head = a.treeView(w.status.head)
-	if err := w.knowHead(); err != nil {
-		return err
+	for _, step := range []func() error{
+		w.knowHead, w.filter, func() error { return a.policies(w.diskView()) }, w.records, w.adoption,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	if err := w.filter(); err != nil {
-		return err
-	}
-	if err := a.policies(w.diskView()); err != nil {
-		return err
-	}
-	if err := w.records(); err != nil {
-		return err
-	}
-	return w.adoption()
+	return nil
 }
 
 func (w *worktreeChange) diskView() diskView {
@@ -73,19 +67,14 @@ func (w *worktreeChange) diskView() diskView {
 // only when something can want it; whether a link leads to it is known once 1b
 // has been compared with the disk.
 func (w *worktreeChange) list() error {
-	specs := icaseGlobs(append(surface.ProtectedPatterns(), "**/"+attributesFile))
-	specs = append(specs, literal(w.manifest))
-	if w.policyPath != "" {
-		specs = append(specs, literal(w.policyPath))
-	}
-	for _, p := range w.in.Manifest.Declared {
-		specs = append(specs, literal(p))
+	keep := func(p string) bool {
+		return w.protected(p) || surface.IsLinkPoint(p) || path.Base(p) == attributesFile
 	}
 	compared := make(chan struct{})
 	var listErr error
 	go func() {
 		defer close(compared)
-		if w.tracked, listErr = w.repo.tracked(w.ctx, specs); listErr == nil {
+		if w.tracked, listErr = w.repo.tracked(w.ctx, w.protectedSpecs(), keep); listErr == nil {
 			listErr = w.compare()
 		}
 	}()
@@ -104,6 +93,21 @@ func (w *worktreeChange) list() error {
 	return err
 }
 
+// protectedSpecs are the pathspecs of protected paths, of links and of
+// attributes files; none, for the whole index, when a manifest declares more
+// than fits on a command line.
+func (w *worktreeChange) protectedSpecs() []string {
+	named := append([]string{w.manifest}, w.in.Manifest.Declared...)
+	if w.policyPath != "" {
+		named = append(named, w.policyPath)
+	}
+	specs := literals(named)
+	if specs == nil {
+		return nil
+	}
+	return append(icaseGlobs(append(surface.ProtectedPatterns(), "**/"+attributesFile)), specs...)
+}
+
 // compare is the own comparison of protected paths, and what links on disk
 // lead to. It runs while git status does.
 func (w *worktreeChange) compare() error {
@@ -117,12 +121,10 @@ func (w *worktreeChange) compare() error {
 		if t.gitlink() {
 			continue
 		}
-		v := w.disk.compare(t)
+		v, absent := w.disk.compare(t)
 		w.verdict[t.path] = v
-		if t.tag == 'S' && v == unchanged {
-			if st, err := w.disk.look(t.path); err == nil && st.info == nil {
-				w.sparse[t.path] = t.entry
-			}
+		if v == unchanged && absent {
+			w.sparse.add(t.path, t.entry)
 		}
 		if t.link() {
 			links = append(links, t.path)
@@ -130,7 +132,7 @@ func (w *worktreeChange) compare() error {
 	}
 	// The disk view reads no blob here: a sparse link has its text in the index
 	// and leads to nothing untracked.
-	v := diskView{disk: w.disk, sparse: map[string]entry{}}
+	v := diskView{disk: w.disk, sparse: newOverlay()}
 	for _, l := range links {
 		res, err := resolve(v, l, nil)
 		if err != nil {
@@ -140,7 +142,7 @@ func (w *worktreeChange) compare() error {
 			w.reach[p] = true
 		}
 		if res.outcome == folder && res.through() {
-			w.under = append(w.under, res.end+"/")
+			w.under = append(w.under, res)
 		}
 	}
 	return nil
@@ -149,39 +151,32 @@ func (w *worktreeChange) compare() error {
 // candidate says whether an untracked name can matter by its name alone (§2.2
 // step 5). A trailing "/" marks a nested repository.
 func (w *worktreeChange) candidate(name string) bool {
-	bare := strings.TrimSuffix(name, "/")
-	if bare != name {
+	if bare, nested := strings.CutSuffix(name, "/"); nested {
 		return surface.IsLinkPoint(bare) || surface.IsAdapterPath(bare)
 	}
-	return w.relevant(name) || surface.IsLinkPoint(name) || strings.HasSuffix(name, ".py") || trigger.CapabilityByPath(name)
+	return w.protected(name) || surface.IsLinkPoint(name) || contentMatters(name)
 }
 
-// relevant names are kept whatever they hold.
-func (w *worktreeChange) relevant(name string) bool {
-	return w.protected(name) || isDeclared(w.in.Manifest.Declared, name)
-}
-
-func isDeclared(declared []string, name string) bool {
-	return slices.ContainsFunc(declared, func(d string) bool { return name == d || strings.HasPrefix(name, d+"/") })
+// contentMatters says whether what an untracked file holds decides if it is
+// part of the change.
+func contentMatters(name string) bool {
+	return strings.HasSuffix(name, ".py") || trigger.CapabilityByPath(name)
 }
 
 func (w *worktreeChange) reached(name string) bool {
-	return w.reach[name] || slices.ContainsFunc(w.under, func(u string) bool { return strings.HasPrefix(name, u) })
+	return w.reach[name] || slices.ContainsFunc(w.under, func(r resolution) bool { _, below := r.above(name); return below })
 }
 
 // indexManifest settles adoption: an entry on disk or in the index counts
-// (ruling R1). A manifest that a sparse checkout left off the disk declares
-// its sources all the same.
+// (ruling R1). A manifest that only the index holds in this form declares its
+// sources all the same, and those are listed then, too.
 func (w *worktreeChange) indexManifest(onDisk bool) error {
 	t, inIndex := w.index[w.manifest]
-	w.in.Manifest.Present = onDisk || inIndex
-	if !inIndex || !t.file() || w.verdict[w.manifest] == unchanged && onDisk {
+	w.in.Manifest.Present = onDisk || slices.ContainsFunc(w.tracked, func(t tracked) bool { return t.path == w.manifest })
+	if !inIndex || onDisk && w.verdict[w.manifest] == unchanged {
 		return nil
 	}
-	text, err := w.blob(t.id, manifestBound)
-	if codeOf(err) == codeOversized {
-		err = nil
-	}
+	text, _, err := w.readManifest(indexView{diskView: w.diskView(), split: overlayOf(w.manifest, t.entry)}, manifestBound)
 	if err != nil {
 		return err
 	}
@@ -190,46 +185,31 @@ func (w *worktreeChange) indexManifest(onDisk bool) error {
 	if len(w.in.Manifest.Declared) == before {
 		return nil
 	}
-	// Sources only the index declares: compare them too.
-	more, err := w.repo.tracked(w.ctx, literals(w.in.Manifest.Declared))
-	if err != nil {
-		return err
-	}
-	w.tracked = more
-	return w.compare()
+	return w.list()
 }
 
 // merge corrects Git's listing by the own comparison (§2.2).
 func (w *worktreeChange) merge() {
+	listed := map[string]bool{}
 	for i := range w.status.changes {
 		c := &w.status.changes[i]
+		listed[c.path] = true
 		if v, ok := w.verdict[c.path]; ok && !c.unmerged && c.y != 'A' {
 			switch {
 			case v == unchanged:
 				c.y = '.'
-			case v == modified && c.y == '.':
-				c.y = 'M'
-			case v == deleted && c.y == '.':
-				c.y = 'D'
+			case v != asListed && c.y == '.':
+				c.y, c.own = v.letter(), true
 			}
 		}
 		if c.x != '.' || c.y != '.' {
 			w.changes[c.path] = c
 		}
 	}
-	listed := map[string]bool{}
-	for i := range w.status.changes {
-		listed[w.status.changes[i].path] = true
-	}
 	for p, v := range w.verdict {
-		if listed[p] || v != modified && v != deleted {
-			continue
+		if !listed[p] && (v == modified || v == deleted) {
+			w.changes[p] = &change{path: p, x: '.', y: v.letter(), index: w.index[p].entry, own: true}
 		}
-		c := &change{path: p, x: '.', y: 'M', head: w.index[p].entry, index: w.index[p].entry}
-		if v == deleted {
-			c.y = 'D'
-		}
-		w.changes[p] = c
 	}
 	w.ignoredManifest()
 }
@@ -253,24 +233,36 @@ func (w *worktreeChange) split(c *change) bool {
 		return false
 	case c.y != '.':
 		return true
-	case c.x == 'D':
-		st, err := w.disk.look(c.path)
-		return err != nil || st.info != nil && !st.info.IsDir()
 	}
-	return false
+	return w.kept(c)
+}
+
+// kept says whether a path that left the index still lies on disk: what
+// "rm --cached" does. Git does not compare such a file.
+func (w *worktreeChange) kept(c *change) bool {
+	if c.x != 'D' || c.y != '.' {
+		return false
+	}
+	st, err := w.disk.look(c.path)
+	return err != nil || st.info != nil && !st.info.IsDir()
 }
 
 // knowHead records what the listing said of HEAD, so that trees are walked for
-// other paths only; an unmerged path's entry is looked up.
+// other paths only. An unmerged path's entry is looked up, and so are those of
+// paths that only the own comparison found and of intended additions that are
+// gone again: of these Git says nothing, or what the index has.
 func (w *worktreeChange) knowHead() error {
 	for p, c := range w.changes {
-		if c.unmerged {
+		if c.unmerged && !w.judged(p) && !surface.IsLinkPoint(p) && path.Base(p) != attributesFile {
+			continue // ignored
+		}
+		intended := c.x == '.' && c.y == 'D' && c.index.id == objectID("blob", nil, len(c.index.id))
+		if c.unmerged || c.own && c.x == '.' || intended {
 			e, err := w.head.at(p)
 			if err != nil {
 				return err
 			}
 			c.head = e
-			continue
 		}
 		w.head.listed[p] = c.head
 	}
@@ -290,58 +282,50 @@ func (w *worktreeChange) knowHead() error {
 // filter finds filter attributes on both sides of the changed paths and drops
 // what Git LFS keeps and nobody changed (§2.2, §2.3).
 func (w *worktreeChange) filter() error {
-	paths := make([]string, 0, len(w.changes))
-	attributesChanged := false
+	var paths []string
 	for p := range w.changes {
 		paths = append(paths, p)
-		attributesChanged = attributesChanged || path.Base(p) == attributesFile
 	}
 	for _, p := range w.status.untracked {
 		if !strings.HasSuffix(p, "/") {
 			paths = append(paths, p)
 		}
-		attributesChanged = attributesChanged || path.Base(p) == attributesFile
 	}
 	if len(paths) == 0 {
 		return nil
 	}
 	sort.Strings(paths)
-	files := w.filters.onDisk(paths, func(name string) []byte {
-		t, ok := w.index[name]
-		if !ok || !t.file() {
-			return nil
+	inIndex, inHead := map[string]entry{}, map[string]entry{}
+	for name, t := range w.index {
+		if path.Base(name) == attributesFile {
+			inIndex[name], inHead[name] = t.entry, t.entry
 		}
-		data, err := w.blob(t.id, settingsBound)
-		if err != nil {
-			return []byte("filter")
+	}
+	attributesChanged := false
+	for _, name := range paths {
+		if path.Base(name) != attributesFile {
+			continue
 		}
-		return data
-	})
+		attributesChanged = true
+		if c := w.changes[name]; c != nil {
+			inHead[name] = c.head
+		}
+	}
+	f := newFilters(w.repo, w.disk)
 	var err error
-	if w.onDisk, err = w.filters.ask(w.ctx, paths, files, nil); err != nil {
+	if w.onDisk, err = f.onDisk(w.ctx, paths, inIndex, w.objects); err != nil {
 		return err
 	}
 	w.inHead = w.onDisk
 	if attributesChanged {
-		ids := map[string]entry{}
-		for name, t := range w.index {
-			if path.Base(name) == attributesFile {
-				ids[name] = t.entry
-			}
-		}
-		for name, c := range w.changes {
-			if path.Base(name) == attributesFile {
-				ids[name] = c.head
-			}
-		}
-		o, err := w.objects()
-		if err != nil {
-			return err
-		}
-		if w.inHead, err = w.filters.inTree(w.ctx, paths, ids, o); err != nil {
+		if w.inHead, err = f.inTree(w.ctx, paths, inHead, w.objects); err != nil {
 			return err
 		}
 	}
+	return w.dropUnchangedLFS(paths)
+}
+
+func (w *worktreeChange) dropUnchangedLFS(paths []string) error {
 	room := int64(lfsHashBound)
 	for _, p := range paths {
 		c := w.changes[p]
@@ -349,7 +333,7 @@ func (w *worktreeChange) filter() error {
 			continue
 		}
 		pointer, err := w.blob(c.index.id, settingsBound)
-		if codeOf(err) == codeOversized && err != nil {
+		if _, unread := asReadError(err); unread {
 			continue
 		}
 		if err != nil {
@@ -365,12 +349,12 @@ func (w *worktreeChange) filter() error {
 	return nil
 }
 
-func (w *worktreeChange) filtered(p string) bool { return w.onDisk[p] != "" || w.inHead[p] != "" }
+func (w *worktreeChange) filtered(p string) bool { return w.onDisk.has(p) || w.inHead.has(p) }
 
-// differs says whether the disk holds another state of a protected path than
-// HEAD does; for every other path Git's word stands.
+// differs says whether the disk holds another state of a path than HEAD does.
+// Where only one of index and disk changed, it does.
 func (w *worktreeChange) differs(c *change) bool {
-	if c.x == '.' || c.y == '.' && c.x != 'D' {
+	if c.x == '.' && (c.y != 'D' || c.head.present()) || c.y == '.' && c.x != 'D' {
 		return true
 	}
 	st, err := w.disk.look(c.path)
@@ -394,5 +378,6 @@ func (w *worktreeChange) adoption() error {
 		}
 		w.in.Manifest.SourceKinds = w.sourceKinds(text, v)
 	}
-	return w.proveAdoption(w.status.head)
+	w.proveAdoption(w.status.head)
+	return nil
 }
