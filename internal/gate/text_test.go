@@ -34,7 +34,9 @@ No recognised boundary change needs action.
 next       stop: A whole tool is allowed without prompts
 reviewers  agent-platform, security
 `},
-		{"a capability gap", change{files: files{"workflows/conductor/pay.json": added(conductor)}, adopted: true},
+		{
+			"a capability gap",
+			change{files: files{"workflows/conductor/pay.json": added(conductor)}, adopted: true},
 			`agent action required  decision warn, risk none
 A changed capability surface is not declared in the manifest.
 
@@ -42,7 +44,8 @@ A changed capability surface is not declared in the manifest.
 
 next       discover: Detection names the surfaces that the manifest lacks.
 command    shipgate detect --workspace /repo --json
-`},
+`,
+		},
 	}
 	for _, c := range cases {
 		r := check(t, c.change)

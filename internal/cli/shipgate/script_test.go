@@ -231,7 +231,7 @@ func digest(dir string) (string, error) {
 		if err != nil {
 			return err
 		}
-		defer f.Close() //nolint:errcheck // read only
+		defer f.Close()
 		_, err = io.Copy(h, f)
 		return err
 	})

@@ -78,7 +78,8 @@ func TestBuiltRecordsRenderAndParseBack(t *testing.T) {
 			text("diff --git a/x b/y", "rename from x", "rename to y", "Binary files a/x and b/y differ"),
 		},
 		{
-			"a copy", diff.Record{OldName: "x", NewName: "y", Copied: true},
+			"a copy",
+			diff.Record{OldName: "x", NewName: "y", Copied: true},
 			text("diff --git a/x b/y", "copy from x", "copy to y"),
 		},
 	} {

@@ -183,8 +183,10 @@ func stripPrefix(raw []byte) []byte {
 	return raw
 }
 
-const escapes = `abtnvfr"\`
-const escaped = "\a\b\t\n\v\f\r\"\\"
+const (
+	escapes = `abtnvfr"\`
+	escaped = "\a\b\t\n\v\f\r\"\\"
+)
 
 // unquote reads a C-quoted name at the start of s and returns what follows it.
 func unquote(s []byte) (raw, rest []byte, ok bool) {

@@ -23,8 +23,14 @@ func flagsOf(r *diff.Record) string {
 		set  bool
 		word string
 	}{
-		{r.New, "new"}, {r.Deleted, "deleted"}, {r.Renamed, "renamed"}, {r.Copied, "copied"},
-		{r.Binary, "binary"}, {r.InvalidName, "invalid"}, {r.ShapeOld, "shape-old"}, {r.ShapeNew, "shape-new"},
+		{r.New, "new"},
+		{r.Deleted, "deleted"},
+		{r.Renamed, "renamed"},
+		{r.Copied, "copied"},
+		{r.Binary, "binary"},
+		{r.InvalidName, "invalid"},
+		{r.ShapeOld, "shape-old"},
+		{r.ShapeNew, "shape-new"},
 	} {
 		if f.set {
 			out = append(out, f.word)
@@ -187,11 +193,13 @@ func TestHeadersThatDisagreeLeaveNoNameToTrust(t *testing.T) {
 		{"new and deleted", text("diff --git a/x b/x", "new file mode 100644", "deleted file mode 100644"), shape{"x", "x", "new deleted", "100644>100644"}},
 		{
 			"a name that is not UTF-8 is printed lossily",
-			[]byte("diff --git a/caf\xe9 b/caf\xe9\n"), shape{"caf\uFFFD", "caf\uFFFD", "invalid", ""},
+			[]byte("diff --git a/caf\xe9 b/caf\xe9\n"),
+			shape{"caf\uFFFD", "caf\uFFFD", "invalid", ""},
 		},
 		{
 			"quoted bytes that are not UTF-8",
-			text(`diff --git "a/\351" "b/\351"`), shape{"\uFFFD", "\uFFFD", "invalid", ""},
+			text(`diff --git "a/\351" "b/\351"`),
+			shape{"\uFFFD", "\uFFFD", "invalid", ""},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -214,8 +222,12 @@ func TestAHunkTakesTheLinesThatItOwes(t *testing.T) {
 		complete       []bool
 	}{
 		{"missing counts are one", hunks("@@ -3 +3 @@ func x() {", "-a", "+b"), []string{"b"}, []string{"a"}, []bool{true}},
-		{"content may look like a header", hunks("@@ -1,2 +1,2 @@", "--- x", "-@@ -1 +1 @@", "+++ y", "+diff --git a/z b/z"),
-			[]string{"++ y", "diff --git a/z b/z"}, []string{"-- x", "@@ -1 +1 @@"}, []bool{true}},
+		{
+			"content may look like a header", hunks("@@ -1,2 +1,2 @@", "--- x", "-@@ -1 +1 @@", "+++ y", "+diff --git a/z b/z"),
+			[]string{"++ y", "diff --git a/z b/z"},
+			[]string{"-- x", "@@ -1 +1 @@"},
+			[]bool{true},
+		},
 		{"two hunks", hunks("@@ -1 +1 @@", "-a", "+b", "@@ -9,0 +10,2 @@", "+c", "+d"), []string{"b", "c", "d"}, []string{"a"}, []bool{true, true}},
 		{"more lines than owed are no content", hunks("@@ -1 +1 @@", "-a", "+b", "+c"), []string{"b"}, []string{"a"}, []bool{true}},
 		{"a foreign line ends a hunk", hunks("@@ -1,2 +1,2 @@", "-a", "?", "+b"), nil, []string{"a"}, []bool{false}},

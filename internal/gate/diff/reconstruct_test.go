@@ -67,8 +67,10 @@ func TestReconstructFollowsTheTable(t *testing.T) {
 		{"edit on the base", edit, holding(base), "diff_applied_to_workspace_base", base, head},
 		{"edit on the head", edit, holding(head), "workspace_already_contains_diff_head", base, head},
 		{"edit on the base with other line ends", edit, holding(strings.ReplaceAll(base, "\n", "\r\n")), "diff_applied_to_workspace_base", base, head},
-		{"edit without a last line end", edit, holding(strings.TrimSuffix(base, "\n")), "diff_applied_to_workspace_base",
-			strings.TrimSuffix(base, "\n"), strings.TrimSuffix(head, "\n")},
+		{
+			"edit without a last line end", edit, holding(strings.TrimSuffix(base, "\n")), "diff_applied_to_workspace_base",
+			strings.TrimSuffix(base, "\n"), strings.TrimSuffix(head, "\n"),
+		},
 		{"only adds, and is there", adds, holding("a\na\n"), "workspace_already_contains_diff_head", "a\n", "a\na\n"},
 		{"only adds, and is not there", adds, holding("b\nc\n"), "diff_applied_to_workspace_base", "b\nc\n", "b\na\nc\n"},
 		{"adds to an empty file", strings.Replace(adds, "-1,0 +2", "-0,0 +1", 1), holding(""), "diff_applied_to_workspace_base", "", "a\n"},

@@ -95,7 +95,8 @@ func TestDiscoveryTakesTheFirstSource(t *testing.T) {
 		discovery   []string
 	}{
 		{
-			"nothing: the built-in defaults", policy.Files{},
+			"nothing: the built-in defaults",
+			policy.Files{},
 			policy.Record{ID: "codex-boundary", Version: "1", Source: policy.PackagedDefault, Discovery: none},
 			policy.Record{ID: "host-boundary", Version: "1", Source: policy.PackagedDefault, Discovery: none},
 			policy.PackagedDefault, none,
@@ -104,25 +105,29 @@ func TestDiscoveryTakesTheFirstSource(t *testing.T) {
 			"--policy before everything", everywhere,
 			policy.Record{ID: "given", Version: "7", Source: policy.Explicit, Path: "conf/p.yml", Discovery: []string{"explicit:conf/p.yml"}},
 			policy.Record{ID: "given", Version: "7", Source: policy.Explicit, Path: "conf/p.yml", Discovery: []string{"explicit:conf/p.yml"}},
-			policy.Explicit, []string{"explicit:conf/p.yml"},
+			policy.Explicit,
+			[]string{"explicit:conf/p.yml"},
 		},
 		{
 			"the unified file for both families", workspace(policy.Unified, text("id: acme", "name: Acme", `version: "3"`)),
 			policy.Record{ID: "acme", Version: "3", Source: policy.Workspace, Path: policy.Unified, Discovery: []string{"workspace:" + policy.Unified}},
 			policy.Record{ID: "acme", Version: "3", Source: policy.Workspace, Path: policy.Unified, Discovery: []string{"workspace:" + policy.Unified}},
-			policy.Workspace, []string{"workspace:" + policy.Unified},
+			policy.Workspace,
+			[]string{"workspace:" + policy.Unified},
 		},
 		{
 			"a legacy file for its own family only", workspace(policy.LegacyHost, text("version: '2'")),
 			policy.Record{ID: "codex-boundary", Version: "1", Source: policy.PackagedDefault, Discovery: none},
 			policy.Record{ID: "host-boundary", Version: "2", Source: policy.Workspace, Path: policy.LegacyHost, Discovery: []string{"workspace:" + policy.LegacyHost, "legacy_policy_compatibility"}},
-			policy.Workspace, []string{"legacy_policy_compatibility", "packaged_default:agent-boundary", "workspace:" + policy.LegacyHost},
+			policy.Workspace,
+			[]string{"legacy_policy_compatibility", "packaged_default:agent-boundary", "workspace:" + policy.LegacyHost},
 		},
 		{
 			"both legacy files", legacy,
 			policy.Record{ID: "c", Version: "2", Source: policy.Workspace, Path: policy.LegacyCodex, Discovery: []string{"workspace:" + policy.LegacyCodex, "legacy_policy_compatibility"}},
 			policy.Record{ID: "h", Version: "1", Source: policy.Workspace, Path: policy.LegacyHost, Discovery: []string{"workspace:" + policy.LegacyHost, "legacy_policy_compatibility"}},
-			policy.Workspace, []string{"legacy_policy_compatibility", "workspace:" + policy.LegacyCodex, "workspace:" + policy.LegacyHost},
+			policy.Workspace,
+			[]string{"legacy_policy_compatibility", "workspace:" + policy.LegacyCodex, "workspace:" + policy.LegacyHost},
 		},
 	}
 	for _, c := range cases {

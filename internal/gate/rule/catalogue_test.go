@@ -82,8 +82,11 @@ func TestThePolicyDigestsOfTheShippedRules(t *testing.T) {
 		for _, r := range rule.Catalogue() {
 			if r.Family == family {
 				rules = append(rules, canonical.Object{
-					{Key: "id", Value: r.ID}, {Key: "check_id", Value: r.CheckID}, {Key: "title", Value: r.Title},
-					{Key: "action", Value: string(r.Action)}, {Key: "risk_level", Value: string(r.Risk)},
+					{Key: "id", Value: r.ID},
+					{Key: "check_id", Value: r.CheckID},
+					{Key: "title", Value: r.Title},
+					{Key: "action", Value: string(r.Action)},
+					{Key: "risk_level", Value: string(r.Risk)},
 					{Key: "recommendation", Value: r.Recommendation},
 				})
 			}

@@ -54,8 +54,10 @@ func TestTheProtocolExamplesKeepTheirFingerprints(t *testing.T) {
 			for _, f := range p.Run(rule.Catalogue()) {
 				if f.Rule.Family == rule.CodexFamily {
 					got += "fp_" + canonical.Spaced.SHA256(canonical.Object{
-						{Key: "action", Value: string(f.Rule.Action)}, {Key: "check_id", Value: f.Rule.CheckID},
-						{Key: "evidence", Value: f.Evidence}, {Key: "path", Value: f.Path},
+						{Key: "action", Value: string(f.Rule.Action)},
+						{Key: "check_id", Value: f.Rule.CheckID},
+						{Key: "evidence", Value: f.Evidence},
+						{Key: "path", Value: f.Path},
 						{Key: "risk_level", Value: string(f.Rule.Risk)},
 					})[:16]
 				}

@@ -39,7 +39,8 @@ func FuzzCursorCLI(f *testing.F) {
 			inside(t, "rule", r.Pos)
 		}
 		for _, list := range [][]surface.Setting{
-			surface.ChangedSettings(was.Unknown, is.Unknown), {is.Network},
+			surface.ChangedSettings(was.Unknown, is.Unknown),
+			{is.Network},
 			surface.ChangedSettings(was.OtherPermissions, is.OtherPermissions),
 		} {
 			for _, setting := range list {

@@ -125,8 +125,11 @@ var rows = []struct {
 	{
 		"TRIGGER-FRAMEWORK-VERSION-BUMP",
 		[]example{
-			{files: "pyproject.toml", text: "openai-agents"}, {files: "requirements-dev.txt", text: "langchain"}, {files: "x/package.json", text: "crewai"},
-			{files: "poetry.lock", text: "google-adk"}, {files: "build.gradle", text: "conductor-oss"},
+			{files: "pyproject.toml", text: "openai-agents"},
+			{files: "requirements-dev.txt", text: "langchain"},
+			{files: "x/package.json", text: "crewai"},
+			{files: "poetry.lock", text: "google-adk"},
+			{files: "build.gradle", text: "conductor-oss"},
 		},
 		[]example{{files: "a.py", text: "langchain"}, {files: "pyproject.toml", text: "flask"}},
 	},
@@ -134,8 +137,17 @@ var rows = []struct {
 		"TRIGGER-DOCS-ONLY-NEGATIVE",
 		[]example{{files: "README.md docs/a.md"}, {files: "tests/x.json"}, {files: "a/test/b.go"}, {files: "test_a.py a/b_test.py conftest.py"}},
 		[]example{
-			{files: ""}, {files: "README.md a.go"}, {files: "README.MD"}, {files: "Tests/x.json"}, {files: "AGENTS.md"}, {files: "a/SKILL.md"},
-			{files: "prompts/a.md"}, {files: "policies/a.md"}, {files: "tests/tools.json"}, {files: "tests/mcp.json"}, {files: "tests/.codex-plugin/x"},
+			{files: ""},
+			{files: "README.md a.go"},
+			{files: "README.MD"},
+			{files: "Tests/x.json"},
+			{files: "AGENTS.md"},
+			{files: "a/SKILL.md"},
+			{files: "prompts/a.md"},
+			{files: "policies/a.md"},
+			{files: "tests/tools.json"},
+			{files: "tests/mcp.json"},
+			{files: "tests/.codex-plugin/x"},
 			{files: "tests/Swagger.yaml"},
 		},
 	},
@@ -225,7 +237,8 @@ func TestForceBeatsSkipBeatsRunBeatsDryRun(t *testing.T) {
 		{"documents that show a tool", trigger.Input{ChangedFiles: []string{docs}, Text: [][]byte{[]byte(decorated)}}, outcome{skip: true, reason: trigger.SkipRule}},
 		{"code that shows a tool", trigger.Input{ChangedFiles: []string{"a.py"}, Text: [][]byte{[]byte(decorated)}}, outcome{should: true, run: true, next: true}},
 		{
-			"a new framework version", trigger.Input{ChangedFiles: []string{"pyproject.toml"}, Text: [][]byte{[]byte("langchain")}},
+			"a new framework version",
+			trigger.Input{ChangedFiles: []string{"pyproject.toml"}, Text: [][]byte{[]byte("langchain")}},
 			outcome{dry: true, reason: trigger.DryRunOnly, next: true},
 		},
 		{

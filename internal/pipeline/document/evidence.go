@@ -114,8 +114,11 @@ func (c *evidenceCheck) reproducible() {
 		return
 	}
 	for _, h := range []struct{ path, value string }{
-		{"/inputHash", e.InputHash}, {"/outputHash", e.OutputHash}, {"/diffHash", e.DiffHash},
-		{"/model/parametersHash", e.Model.ParametersHash}, {"/environment/lockfileHash", e.Environment.LockfileHash},
+		{"/inputHash", e.InputHash},
+		{"/outputHash", e.OutputHash},
+		{"/diffHash", e.DiffHash},
+		{"/model/parametersHash", e.Model.ParametersHash},
+		{"/environment/lockfileHash", e.Environment.LockfileHash},
 	} {
 		if !contract.WellFormedHash(h.value) {
 			c.add(refusal.EvidenceHashFormat, h.path, "not sha256 and 64 hex digits")

@@ -74,8 +74,10 @@ func (r Record) Text() []byte {
 	}
 	if d := r.Decision; d != nil {
 		entry := canonical.Object{
-			{Key: "role", Value: d.Role}, {Key: "actorId", Value: d.ActorID},
-			{Key: "decision", Value: d.Decision}, {Key: "decidedAt", Value: d.DecidedAt},
+			{Key: "role", Value: d.Role},
+			{Key: "actorId", Value: d.ActorID},
+			{Key: "decision", Value: d.Decision},
+			{Key: "decidedAt", Value: d.DecidedAt},
 		}
 		if d.Reason != nil {
 			entry = append(entry, canonical.Member{Key: "reason", Value: *d.Reason})
@@ -84,15 +86,25 @@ func (r Record) Text() []byte {
 	}
 	if r.OS+r.Runtime+r.ContainerImageDigest != "" {
 		o = append(o, canonical.Member{Key: "environment", Value: canonical.Object{
-			{Key: "os", Value: r.OS}, {Key: "runtime", Value: r.Runtime},
+			{Key: "os", Value: r.OS},
+			{Key: "runtime", Value: r.Runtime},
 			{Key: "containerImageDigest", Value: r.ContainerImageDigest},
 		}})
 	}
 	for _, m := range []struct{ key, value string }{
-		{"from", r.From}, {"to", r.To}, {"cause", r.Cause}, {"ground", r.Ground}, {"resolution", r.Resolution},
-		{"idempotencyKey", r.IdempotencyKey}, {"correlationId", r.CorrelationID}, {"approvalDigest", r.Digest},
-		{"baseCommit", r.BaseCommit}, {"headCommit", r.HeadCommit},
-		{"taskSeedId", r.TaskSeedID}, {"riskLevel", r.RiskLevel}, {"finalDecision", r.FinalDecision},
+		{"from", r.From},
+		{"to", r.To},
+		{"cause", r.Cause},
+		{"ground", r.Ground},
+		{"resolution", r.Resolution},
+		{"idempotencyKey", r.IdempotencyKey},
+		{"correlationId", r.CorrelationID},
+		{"approvalDigest", r.Digest},
+		{"baseCommit", r.BaseCommit},
+		{"headCommit", r.HeadCommit},
+		{"taskSeedId", r.TaskSeedID},
+		{"riskLevel", r.RiskLevel},
+		{"finalDecision", r.FinalDecision},
 	} {
 		if m.value != "" {
 			o = append(o, canonical.Member{Key: m.key, Value: m.value})

@@ -266,8 +266,11 @@ func TestASeriesEnds(t *testing.T) {
 		failed int
 		want   bool
 	}{
-		{phase.Build, phase.Succeeded, 2, true}, {phase.Build, phase.Blocked, 0, true},
-		{phase.Build, phase.Failed, 3, false}, {phase.Build, phase.TimedOut, 4, true}, {phase.Publish, phase.Failed, 1, true},
+		{phase.Build, phase.Succeeded, 2, true},
+		{phase.Build, phase.Blocked, 0, true},
+		{phase.Build, phase.Failed, 3, false},
+		{phase.Build, phase.TimedOut, 4, true},
+		{phase.Publish, phase.Failed, 1, true},
 	} {
 		if got := phase.Ended(c.phase, c.out, c.failed); got != c.want {
 			t.Errorf("%+v: got %v", c, got)

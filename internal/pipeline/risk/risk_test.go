@@ -22,7 +22,8 @@ func TestReasonsAreSortedAndOnlyWhatReachesTheLevel(t *testing.T) {
 		"writing is why it is medium": {risk.Circumstances{Capabilities: readWrite}, contract.Medium, []string{"capability write_repo"}},
 		"writing is not why it is high": {
 			risk.Circumstances{Capabilities: readWrite.Union(capability.Of(capability.NetworkAccess))},
-			contract.High, []string{"capability network_access"},
+			contract.High,
+			[]string{"capability network_access"},
 		},
 		"capabilities, signals, rows": {
 			risk.Circumstances{
@@ -44,7 +45,8 @@ func TestReasonsAreSortedAndOnlyWhatReachesTheLevel(t *testing.T) {
 		},
 		"a state that asks for review": {
 			risk.Circumstances{Capabilities: readWrite, Boundary: &risk.Boundary{ControlState: "review_publishable"}},
-			contract.High, []string{"boundary review_publishable"},
+			contract.High,
+			[]string{"boundary review_publishable"},
 		},
 		"a level already recorded stays": {risk.Circumstances{Capabilities: readWrite, Floor: contract.Critical}, contract.Critical, []string{}},
 	} {
@@ -68,7 +70,11 @@ func TestAnUnknownSignalIsNotOverlooked(t *testing.T) {
 
 func TestAFactWithAMisspeltMemberIsNotEvaluated(t *testing.T) {
 	for _, f := range []risk.Fact{
-		{}, {Action: "overwrite"}, {Action: "write", Environment: "prod"}, {Action: "finding"}, {Action: "finding", Certainty: "maybe"},
+		{},
+		{Action: "overwrite"},
+		{Action: "write", Environment: "prod"},
+		{Action: "finding"},
+		{Action: "finding", Certainty: "maybe"},
 		{Action: "transmit", DataClass: "secrets"},
 	} {
 		if f.Check() == nil {

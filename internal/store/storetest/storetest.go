@@ -28,9 +28,19 @@ func Run(t *testing.T, open Open) {
 		name string
 		test func(*testing.T, Open)
 	}{
-		{"contracts", contracts}, {"chains", chains}, {"decisions", decisions}, {"runs", runs}, {"artifacts", artifacts},
-		{"locks", locks}, {"keys", keys}, {"events", events}, {"audit", audit}, {"actors", actors}, {"webhooks", webhooks},
-		{"transactions", transactions}, {"nodes", nodes},
+		{"contracts", contracts},
+		{"chains", chains},
+		{"decisions", decisions},
+		{"runs", runs},
+		{"artifacts", artifacts},
+		{"locks", locks},
+		{"keys", keys},
+		{"events", events},
+		{"audit", audit},
+		{"actors", actors},
+		{"webhooks", webhooks},
+		{"transactions", transactions},
+		{"nodes", nodes},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.test(t, open) })
 	}
