@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -100,7 +99,8 @@ func requireStable(t *testing.T, r *diff.Record) {
 }
 
 // Time grows with the text and not with its square, whatever the text is made
-// of: a square of these sizes would take hours.
+// of. No clock is asked: a square of these sizes would take hours, and the test
+// run's own limit ends it.
 func TestParsingIsLinear(t *testing.T) {
 	const size = 4 << 20
 	for name, unit := range map[string]string{
@@ -114,13 +114,9 @@ func TestParsingIsLinear(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := []byte("diff --git a/x b/x\n@@ -0,0 +1,99999999 @@\n" + strings.Repeat(unit, max(1, size/len(unit))))
-			start := time.Now()
 			records := diff.Parse(text)
 			diff.Issues(records, diff.Options{Text: text, Detached: true, Boundary: boundary})
 			diff.Reconstruct(&records[0], holding("x\n"))
-			if took := time.Since(start); took > 30*time.Second {
-				t.Errorf("%d bytes take %v", len(text), took)
-			}
 		})
 	}
 }

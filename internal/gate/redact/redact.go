@@ -12,11 +12,9 @@ import "strings"
 
 // The masks.
 const (
-	mask         = "<redacted>"
-	maskedPath   = "/<redacted-path>"
-	maskedURL    = "<redacted-url>"
-	maskedArgs   = "<redacted-arguments>"
-	maskedIfWild = "<wildcard>"
+	mask       = "<redacted>"
+	maskedPath = "/<redacted-path>"
+	maskedURL  = "<redacted-url>"
 )
 
 // secretWords are what a key that names a secret contains, without separators.
@@ -42,22 +40,4 @@ func IsSecretKey(key string) bool {
 		}
 	}
 	return false
-}
-
-// PermissionRule masks the arguments of a permission rule (§5.2): a bare tool
-// name and Tool(*) stay, an argument that starts with * becomes <wildcard>, any
-// other <redacted-arguments>.
-func PermissionRule(rule string) string {
-	tool, argument, has := strings.Cut(rule, "(")
-	if !has {
-		return rule
-	}
-	switch argument {
-	case "*)", maskedIfWild + ")", maskedArgs + ")":
-		return rule
-	}
-	if strings.HasPrefix(argument, "*") {
-		return tool + "(" + maskedIfWild + ")"
-	}
-	return tool + "(" + maskedArgs + ")"
 }

@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -142,39 +141,6 @@ func TestURL(t *testing.T) {
 	}
 }
 
-func TestPermissionRule(t *testing.T) {
-	for _, c := range [][2]string{
-		{"Bash", "Bash"},
-		{"*", "*"},
-		{"mcp__git", "mcp__git"},
-		{"mcp__git__*", "mcp__git__*"},
-		{"", ""},
-		{"Bash(*)", "Bash(*)"},
-		{"Bash(*:*)", "Bash(<wildcard>)"},
-		{"Read(**)", "Read(<wildcard>)"},
-		{"Bash(*) " + sentinel, "Bash(<wildcard>)"},
-		{"Bash(*", "Bash(<wildcard>)"},
-		{"Bash(npm test:*)", "Bash(<redacted-arguments>)"},
-		{"Bash(curl -H 'X: " + sentinel + "')", "Bash(<redacted-arguments>)"},
-		{"WebFetch(domain:docs.test)", "WebFetch(<redacted-arguments>)"},
-		{"Bash()", "Bash(<redacted-arguments>)"},
-		{"Bash(" + sentinel, "Bash(<redacted-arguments>)"},
-		{"Bash( *)", "Bash(<redacted-arguments>)"},
-		{"Bash(a)(" + sentinel + ")", "Bash(<redacted-arguments>)"},
-	} {
-		got := redact.PermissionRule(c[0])
-		if got != c[1] {
-			t.Errorf("%q: got %q, want %q", c[0], got, c[1])
-		}
-		if again := redact.PermissionRule(got); again != got {
-			t.Errorf("%q a second time: %q", got, again)
-		}
-		if text := redact.Text(got); text != got {
-			t.Errorf("%q as text: %q", got, text)
-		}
-	}
-}
-
 func TestIsSecretKey(t *testing.T) {
 	for _, key := range []string{
 		"token", "GITHUB_TOKEN", "accessToken", "client_secret", "PASSWORD", "db-password", "passwd", "apiKey", "API_KEY", "x-api-key", "api key", "Authorization",
@@ -265,38 +231,20 @@ func FuzzText(f *testing.F) {
 		if u := redact.URL(text); redact.URL(u) != u {
 			t.Fatalf("%q: %q is not stable", text, u)
 		}
-		if r := redact.PermissionRule(text); redact.PermissionRule(r) != r {
-			t.Fatalf("%q: %q is not stable", text, r)
-		}
 	})
 }
 
-// Eight times the text may not cost far more than eight times the time. A busy
-// machine may show that once, not three times in a row.
+// Whatever a text is made of, its cost grows with its length. No clock is
+// asked: the square of this size, once for each unit, would take longer than a
+// test run may.
 func TestHostileTextsCostNoMoreThanTheirLength(t *testing.T) {
-	timed := func(unit string, n int) time.Duration {
-		text := strings.Repeat(unit, n/len(unit))
-		start := time.Now()
-		redact.Text(text)
-		redact.URL("https://" + text)
-		redact.PermissionRule(text)
-		redact.IsSecretKey(text)
-		return time.Since(start)
-	}
-	linear := func(unit string) bool {
-		for range 3 {
-			if least, most := timed(unit, 16<<10), timed(unit, 128<<10); most < time.Second/4 || most < 24*least {
-				return true
-			}
-		}
-		return false
-	}
 	for _, unit := range append([]string{
 		"token=", "token ", "Cookie:", "Bearer ", "--password ", "https://h/)", "https://h/(", "x://a:b@", "x://a", `"token`, `token="`, "token='", `'token="`, `"Cookie`, `'Cookie: "`, `--token",`,
 		"a", "token", "aé",
 	}, pieces...) {
-		if !linear(unit) {
-			t.Errorf("%q: the time grows faster than the text", unit)
-		}
+		text := strings.Repeat(unit, 1<<18/len(unit))
+		redact.Text(text)
+		redact.URL("https://" + text)
+		redact.IsSecretKey(text)
 	}
 }

@@ -31,7 +31,7 @@ func checkCodexConfigParseFailed(p *Pass) {
 			}
 		case surface.RoleCodexHooks:
 			reportUnread(p, s, "hooks_json_content_unresolved", "hooks_json_parse_failed")
-		case surface.RoleClaudeSettings, surface.RoleMCPServers, surface.RoleCursorCLI, surface.RoleWorkflow,
+		case surface.RoleClaudeSettings, surface.RoleMCPServers, surface.RoleCursorCLI, surface.RoleCursorHooks, surface.RoleWorkflow,
 			surface.RolePolicy, surface.RoleSyntax, surface.RoleText:
 		}
 	}

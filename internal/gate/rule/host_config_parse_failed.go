@@ -24,7 +24,7 @@ var HostConfigParseFailed = Rule{
 	Check: func(p *Pass) {
 		for _, s := range p.Surfaces {
 			switch s.Role {
-			case surface.RoleClaudeSettings, surface.RoleMCPServers, surface.RoleCursorCLI:
+			case surface.RoleClaudeSettings, surface.RoleMCPServers, surface.RoleCursorCLI, surface.RoleCursorHooks:
 				if !reportUnread(p, s, "host_config_content_unresolved", "json_parse_failed") {
 					reportUnknownKeys(p, s)
 				}

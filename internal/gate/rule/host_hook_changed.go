@@ -2,8 +2,9 @@ package rule
 
 import "plimsoll.dev/internal/gate/surface"
 
-// HostHookChanged fires when the hooks of Claude settings mean something else:
-// a hook runs a program, and taking one away may take a guard away.
+// HostHookChanged fires when the hooks of Claude settings or of Cursor's hooks
+// file mean something else: a hook runs a program, and taking one away may take
+// a guard away.
 var HostHookChanged = Rule{
 	ID:             "HOST-HOOK-CHANGED",
 	CheckID:        "SHIP-HOST-BOUNDARY-HOOK-CHANGED",
@@ -15,13 +16,13 @@ var HostHookChanged = Rule{
 	Kinds:          []string{"hook_changed"},
 	Check: func(p *Pass) {
 		for _, s := range p.Surfaces {
-			before, after, ok := s.ClaudeSettings()
-			if !ok || !after.Hooks.Changed(before.Hooks) {
+			before, after, ok := s.HostHooks()
+			if !ok || !after.Changed(before.Setting) {
 				continue
 			}
-			changed := surface.ChangedSettings(before.HookEvents(), after.HookEvents())
+			changed := surface.ChangedSettings(before.Events(), after.Events())
 			if len(changed) == 0 {
-				p.Report(s.Path, after.Hooks.Pos.Line, "hook_changed")
+				p.Report(s.Path, after.Pos.Line, "hook_changed")
 				continue
 			}
 			line := 0
@@ -33,7 +34,7 @@ var HostHookChanged = Rule{
 				}
 			}
 			if line == 0 { // every changed event is gone
-				line = after.Hooks.Pos.Line
+				line = after.Pos.Line
 			}
 			p.Report(s.Path, line, "hook_changed", With("events", events))
 		}

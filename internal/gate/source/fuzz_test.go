@@ -190,7 +190,7 @@ func FuzzParseJSONC(f *testing.F) {
 			return // the oracle ends a line comment at LF alone
 		}
 		// The oracle wants the last line comment ended, too.
-		standard, oracle := hujson.Standardize(append(bytes.Clone(text), '\n')) //nolint:misspell // the library's name
+		standard, oracle := hujson.Standardize(append(bytes.Clone(text), '\n'))
 		if oracle != nil {
 			if err == nil {
 				t.Fatalf("%q reads as %s, the oracle says %v", text, show(v), oracle)

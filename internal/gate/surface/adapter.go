@@ -51,7 +51,7 @@ var adapters = compile([]Adapter{
 	},
 	{
 		ID: Cursor, Hosts: []string{"cursor"},
-		Patterns: []string{".cursor/cli.json", ".cursor/mcp.json", ".cursor/rules/**"},
+		Patterns: []string{".cursor/cli.json", ".cursor/hooks.json", ".cursor/mcp.json", ".cursor/rules/**"},
 	},
 	{
 		ID: VSCodeMCP, Hosts: []string{"vscode"}, Experimental: true,

@@ -44,7 +44,7 @@ func (s *Surface) CodexHooks() (before, after []CodexHook, ok bool) {
 	case RoleCodexConfig:
 		old, now, ok := s.CodexConfig()
 		return old.Hooks, now.Hooks, ok
-	case RoleClaudeSettings, RoleMCPServers, RoleCursorCLI, RoleWorkflow, RolePolicy, RoleSyntax, RoleText:
+	case RoleClaudeSettings, RoleMCPServers, RoleCursorCLI, RoleCursorHooks, RoleWorkflow, RolePolicy, RoleSyntax, RoleText:
 	}
 	return nil, nil, false
 }

@@ -16,7 +16,7 @@ type ClaudeSettings struct {
 	// OtherPermissions are keys of "permissions" that are none of the above.
 	OtherPermissions []Setting
 
-	Hooks            Setting
+	Hooks            HostHooks
 	Sandbox, Plugins Setting
 	// Unknown are top-level keys whose meaning is not known here.
 	Unknown []Setting
@@ -40,17 +40,12 @@ func ClaudeSettingsOf(v source.Value) ClaudeSettings {
 		Ask:              permissionRules("ask", permissions.Get("ask")),
 		DefaultMode:      setting(permissions, "defaultMode"),
 		OtherPermissions: settings(permissions, outside("allow", "ask", "deny", "defaultMode")),
-		Hooks:            setting(v, "hooks"),
+		Hooks:            hostHooks(v),
 		Sandbox:          setting(v, "sandbox"),
 		Plugins:          setting(v, "plugins"),
 		Unknown:          settings(v, outside(knownClaudeKeys...)),
 		PolicyHelper:     v.Get("policyHelper").Present(),
 	}
-}
-
-// HookEvents is one setting per event; none when hooks is no object.
-func (c *ClaudeSettings) HookEvents() []Setting {
-	return settings(c.Hooks.Value, func(string) bool { return true })
 }
 
 // Mode is a permission mode as evidence shows it, and how far it reaches.

@@ -39,7 +39,7 @@ func TestClaudeSettingsAreReadWithTheirPlaces(t *testing.T) {
 	for what, got := range map[string]int{
 		"ask 4": after.Ask[0].Pos.Line, "deny 5": after.Deny[0].Pos.Line, "mode 6": after.DefaultMode.Pos.Line,
 		"folders 7": after.OtherPermissions[0].Pos.Line, "hooks 9": after.Hooks.Pos.Line,
-		"Stop 9": after.HookEvents()[0].Pos.Line, "sandbox 10": after.Sandbox.Pos.Line,
+		"Stop 9": after.Hooks.Events()[0].Pos.Line, "sandbox 10": after.Sandbox.Pos.Line,
 		"plugins 11": after.Plugins.Pos.Line, "helper 12": after.Unknown[0].Pos.Line,
 	} {
 		if !strings.HasSuffix(what, " "+itoa(got)) {
@@ -106,10 +106,10 @@ func TestAnotherOrderOfManyKeysIsNoChange(t *testing.T) {
 		return `{"hooks":` + object + `,"sandbox":` + object + `}`
 	}
 	before, after, ok := edited(claudeSettings, file(forth), file(back)).ClaudeSettings()
-	if !ok || after.Hooks.Changed(before.Hooks) || after.Sandbox.Changed(before.Sandbox) {
+	if !ok || after.Hooks.Changed(before.Hooks.Setting) || after.Sandbox.Changed(before.Sandbox) {
 		t.Error("another order of keys is a change")
 	}
-	if changed := surface.ChangedSettings(before.HookEvents(), after.HookEvents()); len(changed) > 0 {
+	if changed := surface.ChangedSettings(before.Hooks.Events(), after.Hooks.Events()); len(changed) > 0 {
 		t.Errorf("%d events changed", len(changed))
 	}
 }
@@ -133,8 +133,8 @@ func FuzzClaudeSettings(f *testing.F) {
 			}
 		}
 		for _, list := range [][]surface.Setting{
-			surface.ChangedSettings(was.Unknown, is.Unknown), surface.ChangedSettings(was.HookEvents(), is.HookEvents()),
-			surface.ChangedSettings(was.OtherPermissions, is.OtherPermissions), {is.Hooks, is.Sandbox, is.Plugins},
+			surface.ChangedSettings(was.Unknown, is.Unknown), surface.ChangedSettings(was.Hooks.Events(), is.Hooks.Events()),
+			surface.ChangedSettings(was.OtherPermissions, is.OtherPermissions), {is.Hooks.Setting, is.Sandbox, is.Plugins},
 		} {
 			for _, setting := range list {
 				inside(t, setting.Key, setting.Pos)

@@ -17,6 +17,7 @@ const (
 	RoleClaudeSettings Role = "claude_settings" // root .claude/settings.json, settings.local.json
 	RoleMCPServers     Role = "mcp_servers"     // root .mcp.json, .cursor/mcp.json, .vscode/mcp.json
 	RoleCursorCLI      Role = "cursor_cli"      // root .cursor/cli.json
+	RoleCursorHooks    Role = "cursor_hooks"    // root .cursor/hooks.json
 	RoleWorkflow       Role = "workflow"        // root .github/workflows/*.yml, *.yaml
 	RolePolicy         Role = "policy"          // policies/*.shipgate.yaml and the --policy file
 	RoleSyntax         Role = "syntax"          // any other adapter path with a parsed suffix: syntax only
@@ -29,6 +30,7 @@ var (
 	claudeSettingsGlobs = globs(".claude/settings.json", ".claude/settings.local.json")
 	mcpServersGlobs     = globs(".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json")
 	cursorCLIGlobs      = globs(".cursor/cli.json")
+	cursorHooksGlobs    = globs(".cursor/hooks.json")
 	workflowGlobs       = globs(".github/workflows/*.yml", ".github/workflows/*.yaml")
 	policyGlobs         = globs("policies/*.shipgate.yaml")
 	instructionGlobs    = globs("**/AGENTS.md", "**/AGENTS.override.md", "**/CLAUDE.md", ".cursor/rules/**")
@@ -50,6 +52,8 @@ func roleOf(c *Change) Role {
 		return RoleMCPServers
 	case matchAny(cursorCLIGlobs, p):
 		return RoleCursorCLI
+	case matchAny(cursorHooksGlobs, p):
+		return RoleCursorHooks
 	case matchAny(workflowGlobs, p):
 		return RoleWorkflow
 	case c.Policy, matchAny(policyGlobs, p):
@@ -151,7 +155,7 @@ func parseText(role Role, p string, text []byte) Doc {
 	// a workflow has a kind of its own for it, a policy may be a bare list in
 	// the eyes of rule 11.
 	switch role {
-	case RoleCodexHooks, RoleClaudeSettings, RoleMCPServers, RoleCursorCLI:
+	case RoleCodexHooks, RoleClaudeSettings, RoleMCPServers, RoleCursorCLI, RoleCursorHooks:
 		if d.Err == nil && d.Value.Kind != source.Map {
 			d.Err = &source.ParseError{Parser: parser, Pos: source.Position{Line: 1, Column: 1}}
 		}
