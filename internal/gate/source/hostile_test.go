@@ -30,7 +30,7 @@ func numbered(begin, unit, end string) shape {
 
 // linear runs work on a text of the largest size a parser meets. No clock is
 // asked: the square of half a megabyte would take longer than a test run may.
-func linear(text shape, work func(string)) { work(text(1 << 20)) }
+func linear(text shape, work func(string)) { work(text(1 << 19)) }
 
 // Bad will in every shape that costs a careless reader the square of its length
 // or its stack.
