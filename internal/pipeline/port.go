@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"plimsoll.dev/internal/pipeline/contract"
@@ -32,6 +33,10 @@ type Store interface {
 	// writer and never makes one wait.
 	View(ctx context.Context, fn func(Reader) error) error
 }
+
+// ErrLeaseLost is in the chain of an error when other nodes have declared this
+// one dead. Its jobs run elsewhere: the process must end.
+var ErrLeaseLost = errors.New("the node was declared dead")
 
 // Reader is what can be asked of one consistent state. Inside Update a read of
 // a contract, or of anything else that belongs to a chain, locks the chain

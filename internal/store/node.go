@@ -7,15 +7,11 @@ import (
 	"time"
 
 	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/pipeline"
 )
 
-// ErrLeaseLost is in the chain of the error when this node was declared dead:
-// its jobs run elsewhere, so it must stop.
-var ErrLeaseLost = errors.New("the node was declared dead")
-
-// Beat renews the lease of a node; the first beat takes it. ErrLeaseLost says
-// that others have declared the node dead meanwhile: started is the instant of
-// its first beat, and a lease that was lost is not taken up again.
+// Beat renews the lease of a node; the first beat takes it. A lease that was
+// lost is not taken up again: a process that starts anew has a new name.
 func (s *Store) Beat(ctx context.Context, node string, first bool) error {
 	const op = "store.Beat"
 	at, err := s.instant(ctx, op)
@@ -31,7 +27,7 @@ func (s *Store) Beat(ctx context.Context, node string, first bool) error {
 		return s.db.Dialect.fail(op, "beat", err)
 	}
 	if n, err := done.RowsAffected(); err != nil || n == 0 {
-		return fault.E(op, fault.Unavailable, "beat", errors.Join(ErrLeaseLost, err))
+		return fault.E(op, fault.Unavailable, "beat", errors.Join(pipeline.ErrLeaseLost, err))
 	}
 	return nil
 }

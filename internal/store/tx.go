@@ -105,7 +105,7 @@ func (r *reader) start(op string) error {
 			return err
 		}
 		if !alive {
-			return fault.E(op, fault.Unavailable, "the lease of this node is over", ErrLeaseLost)
+			return fault.E(op, fault.Unavailable, "the lease of this node is over", pipeline.ErrLeaseLost)
 		}
 		if r.s.conf.Now == nil {
 			now = time.UnixMicro(at)

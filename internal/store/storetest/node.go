@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll.dev/internal/store"
+	"plimsoll.dev/internal/pipeline"
 )
 
 func nodes(t *testing.T, open Open) {
@@ -38,7 +38,7 @@ func nodes(t *testing.T, open Open) {
 		b.at(11 * time.Second)
 		bury("a")
 		bury("")
-		if err := b.store.Beat(t.Context(), "a", false); !errors.Is(err, store.ErrLeaseLost) {
+		if err := b.store.Beat(t.Context(), "a", false); !errors.Is(err, pipeline.ErrLeaseLost) {
 			t.Errorf("the dead node beat: %v", err)
 		}
 		if err := b.store.Leave(t.Context(), "b"); err != nil {
