@@ -85,10 +85,12 @@ golden: ## rewrite golden files; review the diff like code
 	@packages=$$(grep -rl --include='*_test.go' PLIMSOLL_GOLDEN cmd internal | xargs -n1 dirname | sort -u | sed 's|^|./|'); \
 	PLIMSOLL_GOLDEN=1 $(GO) test -count=1 -skip '^TestCases$$' $$packages
 
+# Plain make: a line that holds its variable would run even when make is only
+# asked what it would do.
 .PHONY: drift
 drift: ## golden files are what the code prints today
 	@state() { git status --porcelain --untracked-files=all; git diff; }; \
-	before=$$(state); $(MAKE) --no-print-directory golden; \
+	before=$$(state); make --no-print-directory golden; \
 	if [[ $$before != "$$(state)" ]]; then git status --short >&2; echo 'golden files drifted: review the diff and commit it' >&2; exit 1; fi
 
 .PHONY: cases

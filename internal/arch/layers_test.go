@@ -21,6 +21,9 @@ const (
 	sqlite     = "modernc.org/sqlite"
 	pgx        = "github.com/jackc/pgx/v5"
 	cmp        = "github.com/google/go-cmp"
+	river      = "github.com/riverqueue/river"
+	huma       = "github.com/danielgtaylor/huma/v2"
+	sync       = "golang.org/x/sync"
 )
 
 // layers is the picture: bottom first, one direction only. Shells import
@@ -111,6 +114,7 @@ var layers = []layer{
 	},
 	{path: "internal/pipeline/stale", why: "how old copies are, and what follows", may: []string{"internal/pipeline/contract", "internal/pipeline/refusal"}, core: true},
 	{path: "internal/pipeline/operation", why: "the surface of the contracts as one table", may: []string{"internal/pipeline/contract"}, core: true},
+	{path: "internal/pipeline/checkpoint", why: "how far an audit log has come, signed", may: []string{"internal/pipeline/event"}, core: true},
 	{path: "internal/pipeline", why: "the use cases and the ports they need", may: []string{"internal/pipeline/...", "internal/gate"}, core: true},
 
 	// Ring 4: adapters.
@@ -124,7 +128,17 @@ var layers = []layer{
 		path: "internal/store/storetest", why: "the suite both databases must pass", modules: []string{cmp},
 		may: []string{"internal/store", "internal/pipeline/..."},
 	},
-	{path: "internal/api", why: "JSON over HTTP", may: []string{"internal/pipeline/..."}},
+	{
+		path: "internal/queue", why: "runs the jobs", may: []string{"internal/pipeline/..."},
+		modules: []string{river, river + "/riverdriver", river + "/riverdriver/riverdatabasesql", river + "/riverdriver/riversqlite", river + "/rivertype", pgx},
+	},
+	{path: "internal/api", why: "JSON over HTTP", may: []string{"internal/pipeline/..."}, modules: []string{huma, sync}},
+	{path: "internal/webhook", why: "brings events to subscribers", may: []string{"internal/pipeline/..."}, modules: []string{sync}},
+	{path: "internal/auditlog", why: "seals the audit log and checks copies of it", may: []string{"internal/pipeline/..."}},
+	{
+		path: "internal/execution", why: "the local half of a run: claims a task, works, reports",
+		may: []string{"internal/pipeline/...", "internal/gate", "internal/gate/redact"},
+	},
 
 	// Ring 5: shells.
 	{path: ".", why: "embeds the documents that the programs print"},
