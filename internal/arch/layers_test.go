@@ -23,7 +23,7 @@ const (
 	cmp        = "github.com/google/go-cmp"
 	river      = "github.com/riverqueue/river"
 	huma       = "github.com/danielgtaylor/huma/v2"
-	sync       = "golang.org/x/sync"
+	xsync      = "golang.org/x/sync"
 )
 
 // layers is the picture: bottom first, one direction only. Shells import
@@ -132,8 +132,8 @@ var layers = []layer{
 		path: "internal/queue", why: "runs the jobs", may: []string{"internal/pipeline/..."},
 		modules: []string{river, river + "/riverdriver", river + "/riverdriver/riverdatabasesql", river + "/riverdriver/riversqlite", river + "/rivertype", pgx},
 	},
-	{path: "internal/api", why: "JSON over HTTP", may: []string{"internal/pipeline/..."}, modules: []string{huma, sync}},
-	{path: "internal/webhook", why: "brings events to subscribers", may: []string{"internal/pipeline/..."}, modules: []string{sync}},
+	{path: "internal/api", why: "JSON over HTTP", may: []string{"internal/pipeline/..."}, modules: []string{huma, xsync}},
+	{path: "internal/webhook", why: "brings events to subscribers", may: []string{"internal/pipeline/..."}, modules: []string{xsync}},
 	{path: "internal/auditlog", why: "seals the audit log and checks copies of it", may: []string{"internal/pipeline/..."}},
 	{
 		path: "internal/execution", why: "the local half of a run: claims a task, works, reports",
