@@ -62,6 +62,22 @@ func TestCommandsInDocumentsWork(t *testing.T) {
 	}
 }
 
+// What make try shows must be what its headings say.
+func TestTryShowsAPassAReviewAndABlock(t *testing.T) {
+	out, err := exec.Command("bash", filepath.Join(root, "examples/try/run"), filepath.Join(built(t), "shipgate")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	scenes := strings.Split(string(out), "\n── ")[1:]
+	for i, want := range []struct{ title, says string }{
+		{"pass ", "\ncomplete "}, {"review ", "\nreview publishable "}, {"block ", "\nhuman review required "},
+	} {
+		if i >= len(scenes) || !strings.HasPrefix(scenes[i], want.title) || !strings.Contains(scenes[i], want.says) {
+			t.Fatalf("scene %d is not a %sthat says%s:\n%s", i+1, want.title, want.says, out)
+		}
+	}
+}
+
 // The targets that the README and CI stand on.
 func TestMakefileHasItsTargets(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
