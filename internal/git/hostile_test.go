@@ -1,19 +1,13 @@
 package git_test
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"plimsoll.dev/internal/gate/surface"
-)
-
-const (
-	settings = ".claude/settings.json"
-	harmless = `{"permissions":{"allow":["Bash(make lint)"]}}` + "\n"
-	grant    = `{"permissions":{"allow":["Bash(*)"]}}` + "\n"
 )
 
 // Each repository below tries to start a program of its own, or to show the
@@ -21,6 +15,7 @@ const (
 // nothing ran; the text proves that the change was seen; the snapshot proves
 // that nothing was written (docs/spec/boundary.md §2.3, ruling R17).
 func TestNothingOfAHostileRepositoryRuns(t *testing.T) {
+	t.Parallel()
 	type arrangement func(r *repo, run string)
 	config := func(pairs ...string) arrangement {
 		return func(r *repo, run string) {
@@ -38,10 +33,7 @@ func TestNothingOfAHostileRepositoryRuns(t *testing.T) {
 	hook := func(names ...string) arrangement {
 		return func(r *repo, run string) {
 			for _, n := range names {
-				script := "#!/bin/sh\n" + run + "\n"
-				if err := os.WriteFile(filepath.Join(r.root, ".git/hooks", n), []byte(script), 0o755); err != nil {
-					r.t.Fatal(err)
-				}
+				r.program(".git/hooks/"+n, run)
 			}
 		}
 	}
@@ -86,14 +78,45 @@ func TestNothingOfAHostileRepositoryRuns(t *testing.T) {
 		"attributes that hide text":   attribute("* -diff -text\n*.json binary"),
 		"private attributes":          func(r *repo, _ string) { r.write(files{".git/info/attributes": "* -diff binary\n"}) },
 		"partial clone with a helper": config("remote.origin.promisor", "true", "remote.origin.url", "ext::RUN", "remote.origin.partialclonefilter", "blob:none", "protocol.ext.allow", "always"),
+		"a filter without a name":     attribute("*.txt filter=", "filter..clean", "RUN", "filter..process", "RUN"),
+		"filters in old spelling": func(r *repo, run string) {
+			r.append(".git/config", "[FILTER.Loud]\n\tclean = \""+run+"\"\n")
+			r.write(files{".gitattributes": "*.txt filter=loud\n"})
+		},
+		"a filter behind a macro":       attribute("[attr]odd filter=evil\n*.txt odd", "filter.evil.clean", "RUN"),
+		"index extensions":              func(r *repo, _ string) { r.git("update-index", "--force-untracked-cache", "--split-index") },
+		"settings of a split index":     config("core.splitIndex", "true", "splitIndex.maxPercentChange", "0", "core.untrackedCache", "true", "feature.manyFiles", "true"),
+		"time stamps that do not count": config("core.trustctime", "false", "core.checkStat", "minimal", "core.ignoreStat", "true"),
+		"folding names":                 config("core.ignoreCase", "true", "core.precomposeUnicode", "true", "core.symlinks", "false", "core.fileMode", "true"),
+		"line ends":                     config("core.autocrlf", "true", "core.eol", "crlf", "core.safecrlf", "true", "core.whitespace", "cr-at-eol"),
+		"big files":                     config("core.bigFileThreshold", "1", "core.quotePath", "true", "core.abbrev", "4"),
+		"ignored submodules":            config("submodule.active", ".", "diff.ignoreSubmodules", "all", "status.submoduleSummary", "true"),
+		"a programs folder in the repository": func(r *repo, run string) {
+			r.program("bin/git", run)
+			r.write(files{".git/info/exclude": "bin\n"})
+			r.path = r.at("bin")
+		},
+		"a link to a programs folder in the repository": func(r *repo, run string) {
+			r.program("bin/git", run)
+			r.write(files{".git/info/exclude": "bin\n"})
+			r.path = filepath.Join(r.t.TempDir(), "tools")
+			if err := os.Symlink(r.at("bin"), r.path); err != nil {
+				r.t.Fatal(err)
+			}
+		},
+		"a relative programs folder": func(r *repo, run string) {
+			r.program("bin/git", run)
+			r.write(files{".git/info/exclude": "bin\n"})
+			r.path = "bin" + string(os.PathListSeparator) + "."
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := newRepo(t, files{settings: harmless, "notes.txt": "one\n", "src/app.go": "package app\n"})
 			sentinel := filepath.Join(t.TempDir(), "ran")
 			arrange(r, "touch "+sentinel)
 			r.write(files{settings: grant, "notes.txt": "two\n"})
 			os.Remove(sentinel)
-			before := r.snapshot()
 
 			in := r.input()
 
@@ -103,60 +126,9 @@ func TestNothingOfAHostileRepositoryRuns(t *testing.T) {
 			if _, err := os.Lstat(sentinel); err == nil {
 				t.Error("a program of the repository ran")
 			}
-			if after := r.snapshot(); !maps.Equal(before, after) {
-				t.Error("the repository was written to")
+			if want := []string{settings, "notes.txt"}; !slices.Equal(in.ChangedFiles, want) {
+				t.Errorf("changed files %q", in.ChangedFiles)
 			}
 		})
-	}
-}
-
-// Flags and stale time stamps make Git call an edited file clean.
-func TestFlagsHideNothing(t *testing.T) {
-	for _, flag := range []string{"--assume-unchanged", "--skip-worktree"} {
-		t.Run(flag, func(t *testing.T) {
-			r := newRepo(t, files{settings: harmless})
-			r.git("update-index", flag, settings)
-			r.write(files{settings: grant})
-			c := change(t, r.input(), settings, surface.GitWorktree)
-			if string(c.Old.Bytes) != harmless || string(c.New.Bytes) != grant {
-				t.Errorf("old %q, new %q", c.Old.Bytes, c.New.Bytes)
-			}
-		})
-	}
-	t.Run("absent behind assume-unchanged is a deletion", func(t *testing.T) {
-		r := newRepo(t, files{settings: harmless})
-		r.git("update-index", "--assume-unchanged", settings)
-		r.remove(settings)
-		if c := change(t, r.input(), settings, surface.GitWorktree); !c.Deleted {
-			t.Error("the deletion was not seen")
-		}
-	})
-	t.Run("absent behind skip-worktree is a sparse checkout", func(t *testing.T) {
-		r := newRepo(t, files{settings: harmless})
-		r.git("update-index", "--skip-worktree", settings)
-		r.remove(settings)
-		if in := r.input(); len(in.ChangedFiles) != 0 {
-			t.Errorf("changed files %v", in.ChangedFiles)
-		}
-	})
-}
-
-func TestADamagedObjectIsNotRead(t *testing.T) {
-	r := newRepo(t, files{settings: harmless})
-	id := r.git("rev-parse", "HEAD:"+settings)
-	loose := filepath.Join(r.root, ".git/objects", id[:2], id[2:])
-	r.write(files{"other": "{}\n"})
-	forged := r.git("hash-object", "-w", "other")
-	data, err := os.ReadFile(filepath.Join(r.root, ".git/objects", forged[:2], forged[2:]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	os.Chmod(loose, 0o644)
-	if err := os.WriteFile(loose, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	r.write(files{settings: grant})
-	if _, err := r.acquire(); err == nil || !strings.Contains(err.Error(), "does not match its id") {
-		t.Errorf("got %v", err)
 	}
 }

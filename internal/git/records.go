@@ -2,6 +2,8 @@ package git
 
 import (
 	"bytes"
+	"errors"
+	"os"
 	"slices"
 	"sort"
 	"strconv"
@@ -142,7 +144,7 @@ func (w *worktreeChange) diskRecords() (*recordSet, error) {
 			return nil, err
 		}
 	}
-	p, err := w.repo.diff(w.ctx, slices.Concat([]string{w.status.head}, diffOptions, []string{"--"}, literals(paths))...)
+	p, err := w.diffHead(paths)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +168,7 @@ func (w *worktreeChange) diskRecords() (*recordSet, error) {
 		c := w.changes[name]
 		switch {
 		case shown[name], c.unmerged:
-		case w.protected(name), torn[name], w.kept(c):
+		case w.protected(name), torn[name], c.own, w.kept(c):
 			if err := w.show(set, c); err != nil {
 				return nil, err
 			}
@@ -175,6 +177,31 @@ func (w *worktreeChange) diskRecords() (*recordSet, error) {
 		}
 	}
 	return set, nil
+}
+
+// diffHead runs git diff for the paths. Git gives up when one is a pipe or a
+// socket now, so those are then left out and become records of our own.
+func (w *worktreeChange) diffHead(paths []string) (*patch, error) {
+	run := func(paths []string) (*patch, error) {
+		return w.repo.diff(w.ctx, slices.Concat([]string{w.status.head}, diffOptions, []string{"--"}, literals(paths))...)
+	}
+	p, err := run(paths)
+	if f, ok := errors.AsType[*failure](err); !ok || !strings.Contains(f.stderr, "unsupported file type") {
+		return p, err
+	}
+	var plain []string
+	for _, name := range paths {
+		info, err := os.Lstat(w.disk.full(name))
+		if err == nil && !info.Mode().IsRegular() && !info.IsDir() && !isLink(info) {
+			w.changes[name].own = true
+			continue
+		}
+		plain = append(plain, name)
+	}
+	if len(plain) == 0 {
+		return &patch{}, nil
+	}
+	return run(plain)
 }
 
 // shownByGit says whether Git's record of a changed path tells the difference

@@ -120,11 +120,11 @@ func (a *acquisition) change(c *comparison, p string) (*surface.Change, error) {
 	}
 	if a.linkRefused(p, before, after) {
 		a.issue(codeExternal, p)
-		ch.Old.Present = before.outcome != nothing
+		ch.Old, err = a.oldBesideRefused(c, p, before)
 		ch.New = surface.Side{Present: after.outcome != nothing, Unresolved: codeExternal}
 		ch.Deleted = ch.Old.Present && !ch.New.Present
 		a.lines(c, ch)
-		return ch, nil
+		return ch, err
 	}
 	if before.through() || after.through() {
 		ch.Link = &surface.Link{Old: target(before), New: target(after)}
@@ -166,6 +166,15 @@ func (a *acquisition) linkRefused(p string, before, after resolution) bool {
 	}
 	bad := func(r resolution) bool { return r.outcome == refused || r.outcome == folder && r.through() }
 	return bad(before) || bad(after) || after.outcome == dangling
+}
+
+// oldBesideRefused is the old side of a path whose new text is not known: read
+// where it can be, absent where no host could read it.
+func (a *acquisition) oldBesideRefused(c *comparison, p string, before resolution) (surface.Side, error) {
+	if before.outcome == refused || before.outcome == folder && before.through() {
+		return surface.Side{Present: true, Unresolved: codeExternal}, nil
+	}
+	return a.side(c, c.old, p, before, surfaceBound)
 }
 
 func target(r resolution) *string {
