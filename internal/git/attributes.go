@@ -82,8 +82,9 @@ func folders(paths []string) []string {
 }
 
 // onDisk asks for the side of the working tree. Where a folder has no regular
-// attributes file, Git takes the one in the index.
-func (f *filters) onDisk(ctx context.Context, paths []string, index map[string]entry, o func() (*objects, error)) (filtered, error) {
+// attributes file, Git takes the one in the index. Extra says that the disk has
+// one that the index has not, which may be ignored, so that no listing has it.
+func (f *filters) onDisk(ctx context.Context, paths []string, index map[string]entry, o func() (*objects, error)) (values filtered, extra bool, err error) {
 	files := attributeFiles{}
 	for _, dir := range folders(paths) {
 		name := join(dir, attributesFile)
@@ -93,9 +94,10 @@ func (f *filters) onDisk(ctx context.Context, paths []string, index map[string]e
 		case err != nil:
 		case st.info == nil || !st.info.Mode().IsRegular():
 			if m, err = inBlob(index[name], o); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		case st.info.Size() <= settingsBound:
+			extra = extra || !index[name].present()
 			if data, err := os.ReadFile(f.disk.full(name)); err == nil {
 				m = mentionIn(data)
 			}
@@ -104,7 +106,8 @@ func (f *filters) onDisk(ctx context.Context, paths []string, index map[string]e
 			files[dir] = m
 		}
 	}
-	return f.ask(ctx, paths, files, nil)
+	values, err = f.ask(ctx, paths, files, nil)
+	return values, extra, err
 }
 
 // inTree asks for the side of a tree. attributes names every attributes file of

@@ -312,12 +312,13 @@ func (w *worktreeChange) filter() error {
 		}
 	}
 	f := newFilters(w.repo, w.disk)
+	var extra bool
 	var err error
-	if w.onDisk, err = f.onDisk(w.ctx, paths, inIndex, w.objects); err != nil {
+	if w.onDisk, extra, err = f.onDisk(w.ctx, paths, inIndex, w.objects); err != nil {
 		return err
 	}
 	w.inHead = w.onDisk
-	if attributesChanged {
+	if attributesChanged || extra {
 		if w.inHead, err = f.inTree(w.ctx, paths, inHead, w.objects); err != nil {
 			return err
 		}
