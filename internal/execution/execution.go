@@ -18,7 +18,11 @@
 // ("plimsoll/<task>/<run>") to it and touches nothing else: not its working
 // tree, not its index, not the branch it is on. Git is called with hooks,
 // filters and every other program of the repository off. The command gets the
-// variables of a list and no secrets of the runner; it is not confined.
+// variables of a list and no secrets of the runner; it is not confined. It finds
+// PLIMSOLL_TASK, PLIMSOLL_PHASE, PLIMSOLL_EXECUTION, PLIMSOLL_BASE_COMMIT and
+// PLIMSOLL_OUT among them. PLIMSOLL_OUT is a folder in which it may leave
+// report.json (type Report); in Publish release_note.md lies there, to which it
+// may append.
 package execution
 
 import (

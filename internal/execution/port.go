@@ -50,7 +50,6 @@ type Claim struct {
 	HeadCommit  string // of the chain; "" before its first run
 	Stale       contract.Classification
 	Task        *contract.TaskSeed
-	Artifacts   []phase.Proof // what will be asked for
 }
 
 // Ticket is what every later call of a run carries.
