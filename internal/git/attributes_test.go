@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,21 +13,34 @@ import (
 // rule and what lies there (docs/spec/boundary.md §2.3).
 func TestAttributesHideNoText(t *testing.T) {
 	t.Parallel()
-	for _, line := range []string{
+	base, next := files{}, files{}
+	for i, line := range []string{
 		"* -diff", "* binary", "* -text", "* text eol=crlf", "* text=auto", "* diff=none", "* ident", "* export-ignore",
-		"* -merge", "* whitespace=-all", "* linguist-generated", "* working-tree-encoding=UTF-16", "[attr]odd -diff -text\n* odd",
+		"* -merge", "* whitespace=-all", "* linguist-generated", "* working-tree-encoding=UTF-16", "* odd",
 	} {
-		t.Run(line, func(t *testing.T) {
+		p := fmt.Sprintf("%c/CLAUDE.md", 'a'+i)
+		base[p], next[p] = advice, laxer
+		next[fmt.Sprintf("%c/.gitattributes", 'a'+i)] = line + "\n"
+	}
+	next[".gitattributes"] = "[attr]odd -diff -text\n"
+	for name, private := range map[string]string{"in the tree": "", "in the tree and private": "* -diff -text ident\n"} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const want = `files .claude/settings.json
-				disk .claude/settings.json: harmless -> grant
-				record .claude/settings.json edited 100644 -1 +1`
-			r := newRepo(t, files{settings: harmless})
-			r.write(files{".git/info/attributes": line + "\n", settings: grant})
-			expect(t, r.input(), want)
-			r.remove(".git/info/attributes")
-			r.write(files{".gitattributes": line + "\n"})
-			expect(t, r.input(), want)
+			r := newRepo(t, base)
+			r.write(next)
+			r.write(files{".git/info/attributes": private})
+			in := r.input()
+			if got := len(in.Changes); got != len(base) || len(in.Records) != got || len(in.Issues) > 0 {
+				t.Fatal(story(in))
+			}
+			for i, c := range in.Changes {
+				if string(c.Old.Bytes) != advice || string(c.New.Bytes) != laxer {
+					t.Errorf("%s: %q -> %q", c.Path, c.Old.Bytes, c.New.Bytes)
+				}
+				if rec := in.Records[i]; rec.Binary || len(rec.Added()) != 1 || len(rec.Removed()) != 1 {
+					t.Errorf("%s: record %s", c.Path, record(&rec))
+				}
+			}
 		})
 	}
 	t.Run("an expanded $Id$ differs from its object", func(t *testing.T) {
@@ -110,40 +124,53 @@ func TestFilters(t *testing.T) {
 		disk .claude/settings.json: (input_filtered) -> (input_filtered)
 		issue input_filtered .claude/settings.json
 		record .claude/settings.json edited 100644`
-	const known = `files .claude/settings.json
-		disk .claude/settings.json: harmless -> grant
-		record .claude/settings.json edited 100644 -1 +1`
-	for _, row := range []struct {
-		name, attributes string
-		want             string
+	lines := []struct {
+		attributes string
+		filtered   bool
 	}{
-		{"a driver", "*.json filter=crypt", unknown},
-		{"set without a value", "*.json filter", unknown},
-		{"a driver without a name", "*.json filter=", unknown},
-		{"a driver named unset", "*.json filter=unset", unknown},
-		{"a driver named unspecified", "*.json filter=unspecified", unknown},
-		{"behind a macro", "[attr]secret filter=crypt\n*.json secret", unknown},
-		{"unset", "*.json filter=crypt\n*.json -filter", known},
-		{"unspecified again", "*.json filter=crypt\n*.json !filter", known},
-		{"on other paths", "*.png filter=lfs", known},
-		{"a word in a comment", "# no filter here", known},
-	} {
-		for _, place := range []string{".gitattributes", ".claude/.gitattributes", ".git/info/attributes"} {
-			if strings.HasPrefix(row.attributes, "[attr]") && place == ".claude/.gitattributes" {
-				continue // a macro is defined at the top only
-			}
-			t.Run(row.name+" in "+place, func(t *testing.T) {
-				t.Parallel()
-				base := files{settings: harmless}
-				if place != ".git/info/attributes" {
-					base[place] = row.attributes + "\n"
-				}
-				r := newRepo(t, base)
-				r.write(files{place: row.attributes + "\n", settings: grant})
-				expect(t, r.input(), row.want)
-			})
-		}
+		{"*.json filter=crypt", true},
+		{"*.json filter", true}, // set, without a value
+		{"*.json filter=", true},
+		{"*.json filter=unset", true}, // a driver of this name
+		{"*.json filter=unspecified", true},
+		{"*.json secret", true}, // a macro of the root
+		{"*.json -filter", false},
+		{"*.json filter=crypt\n*.json -filter", false},
+		{"*.json filter=crypt\n*.json !filter", false},
+		{"*.png filter=lfs", false},
+		{"# no filter here", false},
 	}
+	base, next := files{".gitattributes": "[attr]secret filter=crypt\n"}, files{}
+	for i, l := range lines {
+		p := fmt.Sprintf("%c/.mcp.json", 'a'+i)
+		base[p], next[p] = "{}\n", "[]\n"
+		base[fmt.Sprintf("%c/.gitattributes", 'a'+i)] = l.attributes + "\n"
+	}
+	t.Run("by the line of the attributes file", func(t *testing.T) {
+		t.Parallel()
+		r := newRepo(t, base)
+		r.write(next)
+		in := r.input()
+		for i, l := range lines {
+			p := fmt.Sprintf("%c/.mcp.json", 'a'+i)
+			c := change(t, in, p, "git_worktree")
+			if got := c.New.Unresolved == "boundary_input_filtered" && c.Old.Unresolved == c.New.Unresolved; got != l.filtered {
+				t.Errorf("%q: %s -> %s", l.attributes, side(c.Old), side(c.New))
+			}
+		}
+	})
+	t.Run("in info/attributes", func(t *testing.T) {
+		t.Parallel()
+		r := newRepo(t, files{settings: harmless})
+		r.write(files{settings: grant, ".git/info/attributes": "*.json filter=crypt\n"})
+		expect(t, r.input(), unknown)
+	})
+	t.Run("in info/attributes, a driver named unset", func(t *testing.T) {
+		t.Parallel()
+		r := newRepo(t, files{settings: harmless})
+		r.write(files{settings: grant, ".git/info/attributes": "*.json filter=unset\n"})
+		expect(t, r.input(), unknown)
+	})
 	for _, row := range []struct {
 		name string
 		base files
@@ -270,36 +297,46 @@ func TestFilters(t *testing.T) {
 // In a range the attributes are those of the two trees, wherever they stand.
 func TestFiltersOfATree(t *testing.T) {
 	t.Parallel()
-	const unknown = "range .claude/settings.json: (input_filtered) -> (input_filtered)\n"
-	const attributes = "*.json filter=crypt\n# a line\n# and another\n"
-	for _, row := range []struct {
-		name     string
-		base     files
-		next     files
-		filtered bool
+	const attributes = "*.md filter=crypt\n# a line\n# and another\n"
+	rows := map[string]struct { // by a folder of the same name
+		before, after files // beside a CLAUDE.md
+		filtered      bool
 	}{
-		{"on both sides", files{settings: harmless, ".gitattributes": attributes}, files{settings: grant}, true},
-		{"only after", files{settings: harmless}, files{settings: grant, ".gitattributes": attributes}, true},
-		{"only before", files{settings: harmless, ".gitattributes": attributes}, files{settings: grant, ".gitattributes": "\n"}, true},
-		{"deleted", files{settings: harmless, ".gitattributes": attributes}, files{settings: grant, ".gitattributes": ""}, true},
-		{"renamed away", files{settings: harmless, ".gitattributes": attributes}, files{settings: grant, ".gitattributes": "", "old.txt": attributes}, true},
-		{"renamed to", files{settings: harmless, "old.txt": attributes}, files{settings: grant, "old.txt": "", ".gitattributes": attributes}, true},
-		{"moved into the folder", files{settings: harmless, "x/.gitattributes": attributes}, files{settings: grant, "x/.gitattributes": "", ".claude/.gitattributes": attributes}, true},
-		{"a macro of the root", files{settings: harmless, ".gitattributes": "[attr]odd filter=crypt\n", ".claude/.gitattributes": "*.json odd\n"}, files{settings: grant}, true},
-		{"in another folder", files{settings: harmless, "x/.gitattributes": attributes}, files{settings: grant}, false},
-		{"on another path", files{settings: harmless, ".gitattributes": "*.png filter=lfs\n"}, files{settings: grant}, false},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			r := newRepo(t, row.base)
-			r.commit(row.next)
-			r.write(files{".gitattributes": "* filter=other\n"}) // the checkout plays no part
-			in := r.input(refs("HEAD~1", "HEAD"))
-			if got := strings.Contains(story(in), unknown); got != row.filtered {
-				t.Errorf("filtered: %v\n%s", got, story(in))
-			}
-		})
+		"on both sides":         {files{".gitattributes": attributes}, nil, true},
+		"only after":            {nil, files{".gitattributes": attributes}, true},
+		"only before":           {files{".gitattributes": attributes}, files{".gitattributes": "\n"}, true},
+		"deleted":               {files{".gitattributes": attributes + "1"}, files{".gitattributes": ""}, true},
+		"renamed away":          {files{".gitattributes": attributes + "2"}, files{".gitattributes": "", "old.txt": attributes + "2"}, true},
+		"renamed to":            {files{"old.txt": attributes + "3"}, files{"old.txt": "", ".gitattributes": attributes + "3"}, true},
+		"moved up":              {files{"x/.gitattributes": attributes + "4"}, files{"x/.gitattributes": "", ".gitattributes": attributes + "4"}, true},
+		"a macro of the root":   {files{".gitattributes": "*.md odd\n"}, nil, true},
+		"in a folder below":     {files{"x/.gitattributes": attributes}, nil, false},
+		"on another path":       {files{".gitattributes": "*.png filter=lfs\n"}, nil, false},
+		"in the checkout alone": {nil, nil, false},
 	}
+	base, next := files{".gitattributes": "[attr]odd filter=crypt\n"}, files{}
+	for dir, row := range rows {
+		base[dir+"/CLAUDE.md"], next[dir+"/CLAUDE.md"] = advice, laxer
+		for p, text := range row.before {
+			base[dir+"/"+p] = text
+		}
+		for p, text := range row.after {
+			next[dir+"/"+p] = text
+		}
+	}
+	t.Run("by what the two trees have", func(t *testing.T) {
+		t.Parallel()
+		r := newRepo(t, base)
+		r.commit(next)
+		r.write(files{"in the checkout alone/.gitattributes": "* filter=other\n"})
+		in := r.input(refs("HEAD~1", "HEAD"))
+		for dir, row := range rows {
+			c := change(t, in, dir+"/CLAUDE.md", "git_range")
+			if got := c.New.Unresolved == "boundary_input_filtered"; got != row.filtered {
+				t.Errorf("%s: %s -> %s", dir, side(c.Old), side(c.New))
+			}
+		}
+	})
 	t.Run("the target of a link", func(t *testing.T) {
 		t.Parallel()
 		r := newRepo(t, files{"CLAUDE.md": "-> docs/rules.txt", "docs/rules.txt": advice, ".gitattributes": "docs/* filter=crypt\n"})
@@ -323,30 +360,43 @@ func TestLFS(t *testing.T) {
 	}
 	const large = "a large picture\n"
 	const attributes = "*.bin filter=lfs diff=lfs merge=lfs -text\n.mcp.json filter=lfs\n"
-	for _, row := range []struct {
-		name          string
-		stored, lies  string
-		attributes    string
-		files, issues string
+	rows := map[string]struct { // by the name of the file
+		stored, lies string
+		changed      bool
 	}{
-		{"as pointed at", pointer(large), large, attributes, "", ""},
-		{"with extensions", pointer(large, "ext-0-foo sha256:0000\n"), large, attributes, "", ""},
-		{"still a pointer on disk", pointer(large), pointer(large), attributes, "", ""},
-		{"edited", pointer(large), "another picture\n", attributes, "a.bin", ""},
-		{"edited, size kept", pointer(large), "A large picture\n", attributes, "a.bin", ""},
-		{"with a line too many", pointer(large) + "x\n", large, attributes, "a.bin", ""},
-		{"no pointer", "version 1\n", large, attributes, "a.bin", ""},
-		{"another filter", pointer(large), large, strings.ReplaceAll(attributes, "filter=lfs", "filter=other"), "a.bin", ""},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			r := newRepo(t, files{"a.bin": row.stored, ".gitattributes": row.attributes})
-			r.write(files{"a.bin": row.lies})
-			if got := strings.Join(r.input().ChangedFiles, " "); got != row.files {
-				t.Errorf("changed files %q, want %q", got, row.files)
-			}
-		})
+		"as pointed at":           {pointer(large), large, false},
+		"with extensions":         {pointer(large, "ext-0-foo sha256:0000\n"), large, false},
+		"still a pointer on disk": {pointer(large), pointer(large), false},
+		"edited":                  {pointer(large), "another picture\n", true},
+		"edited, size kept":       {pointer(large), "A large picture\n", true},
+		"with a line too many":    {pointer(large) + "x\n", large, true},
+		"no pointer":              {"version 1\n", large, true},
 	}
+	base, next := files{".gitattributes": attributes}, files{}
+	var want []string
+	for name, row := range rows {
+		base[name+".bin"], next[name+".bin"] = row.stored, row.lies
+		if row.changed {
+			want = append(want, name+".bin")
+		}
+	}
+	slices.Sort(want)
+	t.Run("by what is stored and what lies on disk", func(t *testing.T) {
+		t.Parallel()
+		r := newRepo(t, base)
+		r.write(next)
+		if got := r.input().ChangedFiles; !slices.Equal(got, want) {
+			t.Errorf("changed files %q, want %q", got, want)
+		}
+	})
+	t.Run("another filter", func(t *testing.T) {
+		t.Parallel()
+		r := newRepo(t, files{"a.bin": pointer(large), ".gitattributes": "*.bin filter=other\n"})
+		r.write(files{"a.bin": large})
+		expect(t, r.input(), `
+			files a.bin
+			record a.bin edited 100644`)
+	})
 	t.Run("a boundary file as pointed at", func(t *testing.T) {
 		t.Parallel()
 		r := newRepo(t, files{".mcp.json": pointer("{}\n"), ".gitattributes": attributes})
