@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/riverqueue/river/rivertype"
@@ -72,9 +73,20 @@ func (k Kind) work(ctx context.Context, row *rivertype.JobRow) (outcome, time.Du
 	}
 	ctx, cancel := context.WithTimeout(ctx, k.timeout())
 	defer cancel()
-	err = k.Work(ctx, pipeline.Attempt{Job: j, Number: row.Attempt, Last: row.Attempt > len(k.Retry)})
+	err = k.call(ctx, pipeline.Attempt{Job: j, Number: row.Attempt, Last: row.Attempt > len(k.Retry)})
 	what, wait := k.verdict(ctx, row.Attempt, err)
 	return what, wait, err
+}
+
+// call makes a panic a failed attempt like any other: River would repeat it
+// without an end.
+func (k Kind) call(ctx context.Context, a pipeline.Attempt) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.E("queue.Run", fault.Internal, fmt.Sprintf("job %s panicked: %v\n%s", k.Name, p, debug.Stack()), nil)
+		}
+	}()
+	return k.Work(ctx, a)
 }
 
 func (k Kind) timeout() time.Duration {

@@ -63,6 +63,11 @@ const (
 	// cooldown is the shortest time between two looks for jobs.
 	cooldown = 2 * time.Millisecond
 
+	// upkeep is more than the time between two looks for jobs whose start has
+	// come near. A job that is due sooner is lined up when it is added: it
+	// starts at its time all the same, and need not wait for the look.
+	upkeep = 10 * time.Second
+
 	// manyAttempts is what River is told. How often a kind is repeated is known
 	// when it runs, so that a changed schedule holds for jobs that wait.
 	manyAttempts = 30_000
@@ -81,7 +86,10 @@ func (m message) Kind() string { return string(m.kind) }
 
 // Inserter puts jobs into the queue and works none. A process has one beside
 // its Queue, because the use cases that the Queue calls need it first.
-type Inserter struct{ client *river.Client[*sql.Tx] }
+type Inserter struct {
+	client *river.Client[*sql.Tx]
+	now    func() time.Time
+}
 
 // NewInserter is an Inserter; now is nil where the database's clock counts.
 func NewInserter(d Driver, now func() time.Time) (*Inserter, error) {
@@ -96,29 +104,58 @@ func NewInserter(d Driver, now func() time.Time) (*Inserter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the queue: %w", err)
 	}
-	return &Inserter{client: client}, nil
+	if now == nil {
+		now = time.Now
+	}
+	return &Inserter{client: client, now: now}, nil
 }
 
 // Enqueue adds jobs in a transaction. A key that is in the queue already, in
 // whatever state, adds nothing.
 func (i *Inserter) Enqueue(ctx context.Context, tx *sql.Tx, jobs []pipeline.Job) error {
-	many := make([]river.InsertManyParams, len(jobs))
-	for n, j := range jobs {
+	many := make([]river.InsertManyParams, 0, len(jobs))
+	type unique struct {
+		kind pipeline.JobKind
+		key  string
+	}
+	now := i.now()
+	here := map[unique]bool{} // River refuses a batch that repeats a key
+	for _, j := range jobs {
+		if u := (unique{j.Kind, j.Key}); j.Key != "" {
+			if here[u] {
+				continue
+			}
+			here[u] = true
+		}
 		// PostgreSQL keeps arguments as jsonb, which has no U+0000.
 		if bytes.Contains(j.Args, []byte(`\u0000`)) || len(j.Args) > 0 && !json.Valid(j.Args) {
 			return fault.E("queue.Enqueue", fault.Invalid, "the arguments of job "+string(j.Kind)+" are no JSON that can be kept", nil)
 		}
-		opts := &river.InsertOpts{Queue: line, MaxAttempts: manyAttempts, ScheduledAt: j.At}
+		opts := &river.InsertOpts{Queue: line, MaxAttempts: manyAttempts}
+		if j.At.After(now) {
+			opts.ScheduledAt = j.At
+		}
 		if j.Key != "" {
 			opts.UniqueOpts = river.UniqueOpts{ByArgs: true, ByState: rivertype.JobStates()}
 		}
-		many[n] = river.InsertManyParams{
+		many = append(many, river.InsertManyParams{
 			Args:       message{kind: j.Kind, Key: j.Key, Chain: string(j.Chain), Args: j.Args},
 			InsertOpts: opts,
+		})
+	}
+	added, err := i.client.InsertManyTx(ctx, tx, many)
+	if err != nil {
+		return err
+	}
+	for _, a := range added {
+		if a.Job.State != rivertype.JobStateScheduled || a.Job.ScheduledAt.Sub(now) > upkeep {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, lineUp, a.Job.ID); err != nil {
+			return err
 		}
 	}
-	_, err := i.client.InsertManyTx(ctx, tx, many)
-	return err
+	return nil
 }
 
 // job is what lies in a row of the queue.

@@ -11,7 +11,8 @@ import (
 	"plimsoll.dev/internal/fault"
 )
 
-// These are the only statements of ours on tables of River. A job that a dead
+// These are the only statements of ours on tables of River, which has no call
+// for what they do. A job that a dead
 // process was running is as it was before: available, its attempt not counted,
 // its place in the line kept. Who leads the upkeep need not be waited for
 // either, when it is known to be dead.
@@ -22,6 +23,8 @@ const (
 	giveBackOf = `UPDATE river_job SET state = 'available', attempt = greatest(attempt - 1, 0)
 		WHERE state = 'running' AND attempted_by[array_upper(attempted_by, 1)] = $1`
 	forgetOf = `DELETE FROM river_leader WHERE leader_id = $1`
+
+	lineUp = `UPDATE river_job SET state = 'available' WHERE id = $1 AND state = 'scheduled'`
 )
 
 // recoverAll gives back every job that runs before this process starts.

@@ -77,7 +77,7 @@ func New(d Driver, conf Config) (*Queue, error) {
 
 	workers := river.NewWorkers()
 	for _, k := range conf.Kinds {
-		river.AddWorkerArgs(workers, message{kind: k.Name}, &worker{kind: k})
+		river.AddWorkerArgs(workers, message{kind: k.Name}, &worker{kind: k, log: conf.Logger})
 	}
 	longest := time.Duration(0)
 	for _, k := range conf.Kinds {
@@ -91,12 +91,14 @@ func New(d Driver, conf Config) (*Queue, error) {
 		FetchPollInterval: d.poll,
 		PollOnly:          d.alone,
 		MaxAttempts:       manyAttempts,
-		JobTimeout:        -1, // each kind has its own
-		SoftStopTimeout:   conf.Grace,
-		RetryPolicy:       policy{q},
-		Logger:            conf.Logger,
-		TestOnly:          conf.Quick,
-		Test:              river.TestConfig{Time: clock(conf.Now)},
+		// A kind of a newer program waits for a node that knows it.
+		FetchOnlyKnownKinds: true,
+		JobTimeout:          -1, // each kind has its own
+		SoftStopTimeout:     conf.Grace,
+		RetryPolicy:         policy{q},
+		Logger:              conf.Logger,
+		TestOnly:            conf.Quick,
+		Test:                river.TestConfig{Time: clock(conf.Now)},
 		// A job without a living node is given back by its lease; River's own
 		// rescue would count an attempt, so it comes last of all.
 		RescueStuckJobsAfter:        24*time.Hour + longest,
@@ -128,6 +130,7 @@ func (q *Queue) now() time.Time {
 type worker struct {
 	river.WorkerDefaults[message]
 	kind Kind
+	log  *slog.Logger
 }
 
 // Work implements river.Worker.
@@ -143,6 +146,8 @@ func (w *worker) Work(ctx context.Context, j *river.Job[message]) error {
 	case repeated:
 		return river.JobSnooze(wait)
 	case givenUp:
+		w.log.ErrorContext(ctx, "job given up", slog.String("kind", string(w.kind.Name)), slog.String("key", j.Args.Key),
+			slog.String("chain", j.Args.Chain), slog.Int("attempt", j.Attempt), slog.Any("error", err))
 		return river.JobCancel(err)
 	case failed:
 	}
