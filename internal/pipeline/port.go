@@ -208,10 +208,10 @@ type Tx interface {
 	// AddRequest records the answer to a write under an Idempotency-Key.
 	AddRequest(r Request) error
 
-	// Emit puts an event on the bus; it gets its position when the transaction
-	// commits. An id that is there already is Conflict at the commit.
+	// Emit puts an event on the bus; it has its position when Update returns. An
+	// id that is there already is Conflict then.
 	Emit(e event.Envelope) error
-	// Record appends to the audit log when the transaction commits.
+	// Record appends to the audit log; it is chained when Update returns.
 	Record(r event.Record) error
 	// Enqueue adds a job that exists if and only if the transaction commits.
 	// A key that is queued, running or done already adds nothing.

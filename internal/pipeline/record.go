@@ -264,7 +264,8 @@ type Request struct {
 }
 
 // Event is an event with its places: Position counts over all chains, Sequence
-// in its own. Both are without gaps and in the order of the commits (§3.3, §20.4).
+// in its own. Both are without gaps, and what follows from a change comes after
+// it (§3.3, §20.4). A Position of 0 is not given yet; it is when Update returns.
 type Event struct {
 	Position int64
 	Sequence int64

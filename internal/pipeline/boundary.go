@@ -1,0 +1,148 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"slices"
+
+	"plimsoll.dev/internal/pipeline/artifact"
+	"plimsoll.dev/internal/pipeline/contract"
+	"plimsoll.dev/internal/pipeline/phase"
+	"plimsoll.dev/internal/pipeline/risk"
+)
+
+// finding is what the gate said of the work the chain has now: the newest
+// boundary result and verify artifact for its diff (R10). The zero finding is
+// that nothing was delivered.
+type finding struct {
+	result    *risk.Boundary
+	auditID   string
+	policySet string
+	verifyID  string
+	files     []string
+}
+
+// boundaryResult is a boundary result as far as it is read here
+// (docs/spec/boundary.md §8).
+type boundaryResult struct {
+	AuditID         string   `json:"audit_id"`
+	PolicySetSHA256 string   `json:"policy_set_sha256"`
+	ChangedFiles    []string `json:"changed_files"`
+	Control         struct {
+		State      string `json:"state"`
+		NextAction struct {
+			Kind string `json:"kind"`
+		} `json:"next_action"`
+	} `json:"control"`
+	Violations []struct {
+		CheckID   string `json:"check_id"`
+		Action    string `json:"action"`
+		RiskLevel string `json:"risk_level"`
+	} `json:"violations"`
+}
+
+// verifyArtifact is what a verify artifact says, in whichever of its forms it
+// was delivered: the run, or the hand-off made from it
+// (docs/spec/verification.md §10, §15).
+type verifyArtifact struct {
+	Decision   string `json:"decision"`
+	DecisionID string `json:"decision_id"`
+	Release    struct {
+		Decision string `json:"decision"`
+	} `json:"release_decision"`
+	Gate struct {
+		Decision string `json:"decision"`
+	} `json:"gate"`
+	Reproducibility struct {
+		DecisionID string `json:"decision_id"`
+	} `json:"reproducibility"`
+	Subject struct {
+		BaseCommit string `json:"base_commit_sha"`
+		HeadCommit string `json:"head_commit_sha"`
+	} `json:"subject"`
+}
+
+func readVerify(b []byte) (verifyArtifact, bool) {
+	var v verifyArtifact
+	if err := json.Unmarshal(b, &v); err != nil {
+		return v, false
+	}
+	for _, d := range []string{v.Release.Decision, v.Gate.Decision} {
+		if v.Decision == "" {
+			v.Decision = d
+		}
+	}
+	if v.DecisionID == "" {
+		v.DecisionID = v.Reproducibility.DecisionID
+	}
+	return v, v.Decision != "" && v.DecisionID != ""
+}
+
+// boundary reads what the gate said of the diff the chain has. A result that was
+// delivered for another diff says nothing about this one.
+func (x *session) boundary() (finding, error) { return readBoundary(x, x.w) }
+
+func readBoundary(r Reader, w *work) (finding, error) {
+	list, err := r.Artifacts(w.chain.ID)
+	if err != nil {
+		return finding{}, err
+	}
+	newest := map[phase.Proof][]byte{}
+	for _, a := range slices.Backward(list) {
+		k := phase.Proof(a.Kind)
+		if k != phase.BoundaryResult && k != phase.VerifyResult || newest[k] != nil {
+			continue
+		}
+		of, err := speaksFor(r, w, a)
+		if err != nil {
+			return finding{}, err
+		}
+		if !of {
+			continue
+		}
+		full, err := r.Artifact(a.ExecutionID, a.Kind)
+		if err != nil {
+			return finding{}, err
+		}
+		if (artifact.Record{SHA256: full.SHA256, Size: full.Size}).Intact(full.Bytes) {
+			newest[k] = full.Bytes
+		}
+	}
+	return findings(newest[phase.BoundaryResult], newest[phase.VerifyResult]), nil
+}
+
+// findings reads the two artifacts, either of which may be nil. A boundary
+// result that does not read leaves an unknown state behind, which blocks: nobody
+// has judged the change then.
+func findings(check, verify []byte) finding {
+	f := finding{}
+	if v, ok := readVerify(verify); ok {
+		f.verifyID = v.DecisionID
+	}
+	if check == nil {
+		return f
+	}
+	var r boundaryResult
+	_ = json.Unmarshal(check, &r)
+	f.result = &risk.Boundary{ControlState: r.Control.State, RouteKind: r.Control.NextAction.Kind}
+	if v, ok := readVerify(verify); ok {
+		f.result.Verify = v.Decision
+	}
+	for _, row := range r.Violations {
+		f.result.Rows = append(f.result.Rows, risk.Row{RuleID: row.CheckID, Decision: row.Action, Level: contract.Level(row.RiskLevel)})
+	}
+	f.auditID, f.policySet, f.files = r.AuditID, r.PolicySetSHA256, r.ChangedFiles
+	return f
+}
+
+// speaksFor says whether an artifact is about the diff the chain has. While its
+// run is alive it is about the diff that run will report.
+func speaksFor(r Reader, w *work, a Artifact) (bool, error) {
+	if t := w.taskRow(); t == nil || a.Task != t.Ref() {
+		return false, nil
+	}
+	run, err := r.Run(a.ExecutionID)
+	if err != nil {
+		return false, err
+	}
+	return run.Alive() || run.DiffHash == w.diff(run) && w.chain.DiffHash != "", nil
+}

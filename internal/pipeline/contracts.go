@@ -1,0 +1,487 @@
+package pipeline
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/pipeline/approval"
+	"plimsoll.dev/internal/pipeline/contract"
+	"plimsoll.dev/internal/pipeline/document"
+	"plimsoll.dev/internal/pipeline/event"
+	"plimsoll.dev/internal/pipeline/lock"
+	"plimsoll.dev/internal/pipeline/merge"
+	"plimsoll.dev/internal/pipeline/phase"
+	"plimsoll.dev/internal/pipeline/refusal"
+	"plimsoll.dev/internal/pipeline/role"
+	"plimsoll.dev/internal/pipeline/state"
+)
+
+// ContractList is a page of contracts of any kind.
+func (s *Service) ContractList(ctx context.Context, f ContractFilter, p Page) ([]*Shown, error) {
+	return view(ctx, s, func(r Reader) ([]*Shown, error) {
+		list, err := r.Contracts(f, p)
+		if err != nil {
+			return nil, err
+		}
+		shown := make([]*Shown, len(list))
+		chains := map[contract.ID]*work{}
+		for i, c := range list {
+			if shown[i], err = s.show(r, c, chains); err != nil {
+				return nil, err
+			}
+		}
+		return shown, nil
+	})
+}
+
+// show is a contract with what is kept of its chain. A page asks for each chain
+// once.
+func (s *Service) show(r Reader, c *Contract, chains map[contract.ID]*work) (*Shown, error) {
+	w := chains[c.Chain]
+	if w == nil {
+		var err error
+		if w, err = outline(r, &s.conf, c.Chain); err != nil {
+			return nil, err
+		}
+		chains[c.Chain] = w
+	}
+	return w.shown(c), nil
+}
+
+// ContractGet is a contract: the version of §1.2, or this one when version is
+// not 0.
+func (s *Service) ContractGet(ctx context.Context, id contract.ID, version int64) (*Shown, error) {
+	return view(ctx, s, func(r Reader) (*Shown, error) {
+		var c *Contract
+		var err error
+		if version == 0 {
+			c, err = r.Contract(id)
+		} else {
+			c, err = r.ContractAt(Ref{ID: id, Version: version})
+		}
+		if c, err = found(c, err, "%s is unknown", id); err != nil {
+			return nil, err
+		}
+		return s.show(r, c, map[contract.ID]*work{})
+	})
+}
+
+// ContractVersions is every version of a contract, and the contents that were
+// replaced in place.
+func (s *Service) ContractVersions(ctx context.Context, id contract.ID) ([]*Shown, []Replaced, error) {
+	var replaced []Replaced
+	list, err := view(ctx, s, func(r Reader) ([]*Shown, error) {
+		rows, err := r.Versions(id)
+		if err == nil && len(rows) == 0 {
+			return nil, missing("%s is unknown", id)
+		}
+		if rows, err = found(rows, err, "%s is unknown", id); err != nil {
+			return nil, err
+		}
+		if replaced, err = r.History(id); err != nil {
+			return nil, err
+		}
+		shown := make([]*Shown, len(rows))
+		chains := map[contract.ID]*work{}
+		for i, c := range rows {
+			if shown[i], err = s.show(r, c, chains); err != nil {
+				return nil, err
+			}
+		}
+		return shown, nil
+	})
+	return list, replaced, err
+}
+
+// fixed is the members no edit may touch (§1.8).
+var fixed = []string{"id", "kind", "createdAt", "schemaVersion", "state", "updatedAt", "creator", "intentId", "requestedCapabilitiesSnapshot", "ownerRole"}
+
+// ContractEdit changes the content of a Draft, in place (§1.8).
+func (s *Service) ContractEdit(ctx context.Context, by Caller, a EditArgs) (*Shown, error) {
+	return do(ctx, s, by, "contract.edit", func(x *session) (*Shown, error) {
+		if err := x.holding(); err != nil {
+			return nil, err
+		}
+		c, err := x.edited(a)
+		if err != nil {
+			return nil, err
+		}
+		h := c.Document.Head()
+		change := merge.Content
+		for _, name := range slices.Sorted(maps.Keys(a.Patch)) {
+			if slices.Contains(fixed, name) {
+				change = merge.Change(name)
+			}
+		}
+		next, text, err := x.patched(c, a)
+		if err != nil {
+			return nil, err
+		}
+		err = merge.Edit(merge.Write{Kind: h.Kind, State: h.State, Change: change, Role: by.Role, Stored: h.Version, Written: a.Version})
+		if refusal.CodeOf(err) == refusal.ContractVersionConflict {
+			return nil, x.compete(c, text, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if d, ok := c.Document.(*contract.Intent); ok && by.Role == contract.Requester && d.Creator != by.Actor {
+			return nil, role.Refuse(by.Role, "edit somebody else's intent")
+		}
+		if err := x.rules(c, next); err != nil {
+			return nil, err
+		}
+		return x.replace(c, next, text)
+	})
+}
+
+// edited is the row an edit is for: the Draft of the id where there is one,
+// because that is the version people edit.
+func (x *session) edited(a EditArgs) (*Contract, error) {
+	if _, err := x.resolvedFor(a.ID); err != nil {
+		return nil, err
+	}
+	c := x.w.row(Ref{ID: a.ID, Version: x.current(a.ID)})
+	x.about(c)
+	return c, x.matches(c.Tag())
+}
+
+// resolvedFor is resolved without the precondition, which is of the Draft.
+func (x *session) resolvedFor(id contract.ID) (*Contract, error) {
+	match := x.by.Match
+	x.by.Match = ""
+	c, err := x.resolved(id)
+	x.by.Match = match
+	return c, err
+}
+
+// current is the version an edit of an id is for.
+func (x *session) current(id contract.ID) int64 {
+	rows := x.w.versions(id)
+	for _, c := range slices.Backward(rows) {
+		if stateOf(c) == contract.Draft {
+			return c.Ref().Version
+		}
+	}
+	return rows[len(rows)-1].Ref().Version
+}
+
+// patched is the document after a merge patch (RFC 7396), as its schema takes it.
+func (x *session) patched(c *Contract, a EditArgs) (contract.Document, []byte, error) {
+	v, err := contract.Parse(c.Text)
+	if err != nil {
+		return nil, nil, err
+	}
+	merged, _ := patch(v, map[string]any(a.Patch)).(map[string]any)
+	merged["version"], merged["updatedAt"] = number(a.Version), x.at().String()
+	d, err := contract.DecodeValue(merged)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d, contract.CanonicalValue(merged), nil
+}
+
+func patch(target, change any) any {
+	o, ok := change.(map[string]any)
+	if !ok {
+		return change
+	}
+	t, ok := target.(map[string]any)
+	if !ok {
+		t = map[string]any{}
+	}
+	for k, v := range o {
+		if v == nil {
+			delete(t, k)
+			continue
+		}
+		t[k] = patch(t[k], v)
+	}
+	return t
+}
+
+// rules is what a document says wrong beyond its schema.
+func (x *session) rules(c *Contract, d contract.Document) error {
+	faults := document.Alone(d)
+	if t, ok := d.(*contract.TaskSeed); ok {
+		faults = append(faults, document.TaskSeed(t, x.w.root(c))...)
+	}
+	return faults.Err()
+}
+
+// replace stores a new content in place: a new round of activation begins.
+func (x *session) replace(c *Contract, d contract.Document, text []byte) (*Shown, error) {
+	if err := x.free(c.Ref().ID); err != nil {
+		return nil, err
+	}
+	from := c.Ref().Version
+	c.Document, c.Text = d, text
+	if err := x.ReplaceContract(c, from); err != nil {
+		return nil, err
+	}
+	if signals, ok := x.w.d.Stated[from]; ok && d.Head().Kind == contract.KindIntent {
+		delete(x.w.d.Stated, from)
+		x.w.d.Stated[c.Ref().Version] = signals
+	}
+	if x.w.chain.Version == from && d.Head().Kind == contract.KindIntent {
+		x.w.chain.Version = c.Ref().Version
+	}
+	delete(x.w.d.Conflicts, c.Ref().ID)
+	x.about(c)
+	if err := x.policyVote(c); err != nil {
+		return nil, err
+	}
+	return x.w.shown(c), nil
+}
+
+// conflicts bounds how many competing updates of a contract are kept.
+const conflicts = 8
+
+// compete keeps an update that competes with the stored one under the same
+// version, for a person to choose (§13); the refusal stands.
+func (x *session) compete(c *Contract, text []byte, refused error) error {
+	w, id := x.w, c.Ref().ID
+	list := w.d.Conflicts[id]
+	if len(list) == 0 {
+		list = []Conflict{{Digest: contract.ContentDigest(c.Document), Text: c.Text}}
+	}
+	d, err := contract.Decode(text)
+	if err != nil {
+		return err
+	}
+	if own := contract.ContentDigest(d); !slices.ContainsFunc(list, func(k Conflict) bool { return k.Digest == own }) && len(list) < conflicts {
+		if w.d.Conflicts == nil {
+			w.d.Conflicts = map[contract.ID][]Conflict{}
+		}
+		w.d.Conflicts[id] = append(list, Conflict{Digest: own, Text: text})
+	}
+	x.kept = refused
+	return nil
+}
+
+// MergeResolve chooses one of the updates that compete (§13).
+func (s *Service) MergeResolve(ctx context.Context, by Caller, a ResolveArgs) (*Shown, error) {
+	return do(ctx, s, by, "merge.resolve", func(x *session) (*Shown, error) {
+		if err := x.holding(); err != nil {
+			return nil, err
+		}
+		c, err := x.exactly(a.ID, a.Version)
+		if err != nil {
+			return nil, err
+		}
+		if err := role.Permit(by.Role, contract.RolesOf(contract.ProjectLead, contract.Admin), "choose between updates"); err != nil {
+			return nil, err
+		}
+		x.rec.Digest = a.Chosen
+		list := x.w.d.Conflicts[a.ID]
+		if stateOf(c) == contract.Archived {
+			return nil, merge.Edit(merge.Write{Kind: c.Document.Head().Kind, State: contract.Archived})
+		}
+		i := slices.IndexFunc(list, func(k Conflict) bool { return k.Digest == a.Chosen })
+		if i < 0 {
+			return nil, missing("no update of %s has this digest", a.ID)
+		}
+		delete(x.w.d.Conflicts, a.ID)
+		if i == 0 {
+			return x.w.shown(c), nil // the stored one stands
+		}
+		return x.adopt(c, list[i].Text)
+	})
+}
+
+// adopt stores the chosen content under the next version.
+func (x *session) adopt(c *Contract, text []byte) (*Shown, error) {
+	v, err := contract.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	o, _ := v.(map[string]any)
+	o["version"], o["updatedAt"] = number(c.Ref().Version+1), x.at().String()
+	d, err := contract.DecodeValue(o)
+	if err != nil {
+		return nil, err
+	}
+	if stateOf(c) != contract.Draft {
+		return nil, merge.Edit(merge.Write{Kind: d.Head().Kind, State: stateOf(c), Change: merge.Content, Role: contract.Admin})
+	}
+	if err := x.rules(c, d); err != nil {
+		return nil, err
+	}
+	return x.replace(c, d, contract.CanonicalValue(o))
+}
+
+// ContractFreeze suspends a contract at a person's request.
+func (s *Service) ContractFreeze(ctx context.Context, by Caller, a FreezeArgs) (*Shown, error) {
+	return s.change(ctx, by, "contract.freeze", a.ID, a.Version, func(x *session, c *Contract) error {
+		x.rec.Cause, x.rec.Resolution = string(a.Cause), a.Reason
+		return x.move(c, state.Event{To: contract.Frozen, Actor: x.actor, Cause: a.Cause, Reason: a.Reason}, nil)
+	})
+}
+
+// ContractRevoke invalidates a contract.
+func (s *Service) ContractRevoke(ctx context.Context, by Caller, a RevokeArgs) (*Shown, error) {
+	return s.change(ctx, by, "contract.revoke", a.ID, a.Version, func(x *session, c *Contract) error {
+		x.rec.Ground, x.rec.Resolution = string(a.Ground), a.Reason
+		return x.move(c, state.Event{To: contract.Revoked, Actor: x.actor, Ground: a.Ground, Reason: a.Reason}, nil)
+	})
+}
+
+// ContractArchive archives a contract under a recorded operating rule, or
+// because its retention is over.
+func (s *Service) ContractArchive(ctx context.Context, by Caller, a ArchiveArgs) (*Shown, error) {
+	return s.change(ctx, by, "contract.archive", a.ID, a.Version, func(x *session, c *Contract) error {
+		x.rec.Ground = a.Rule
+		return x.move(c, s.archiving(x.actor, c, a.Rule), nil)
+	})
+}
+
+// archiving is the event that archives a contract.
+func (s *Service) archiving(a contract.Actor, c *Contract, rule string) state.Event {
+	kept := event.KeepUntil(c.Document.Head().UpdatedAt.Time()).Add(s.conf.AuditRetention)
+	return state.Event{To: contract.Archived, Actor: a, KeepUntil: kept, OperatingRule: rule}
+}
+
+// change is a change of state at a person's request.
+func (s *Service) change(ctx context.Context, by Caller, id string, of contract.ID, version int64, fn func(*session, *Contract) error) (*Shown, error) {
+	return do(ctx, s, by, id, func(x *session) (*Shown, error) {
+		if err := x.holding(); err != nil {
+			return nil, err
+		}
+		c, err := x.voted(of, version)
+		if err != nil {
+			return nil, err
+		}
+		if err := x.overdue(c); err != nil {
+			return nil, x.keep(err)
+		}
+		x.rec.From = string(stateOf(c))
+		if err := fn(x, c); err != nil {
+			return nil, err
+		}
+		x.rec.To = string(stateOf(c))
+		return x.w.shown(c), nil
+	})
+}
+
+// ContractResume resumes a Frozen contract, and what its cause had stopped
+// (§2.4, R-53).
+func (s *Service) ContractResume(ctx context.Context, by Caller, a ResumeArgs) (*Shown, error) {
+	l, err := s.lookAgain(ctx, a.ID, a.Version)
+	if err != nil {
+		return nil, err
+	}
+	return s.change(ctx, by, "contract.resume", a.ID, a.Version, func(x *session, c *Contract) error {
+		cause := c.FreezeCause
+		x.rec.Cause, x.rec.Resolution = string(cause), a.Resolution
+		e := x.activation(c)
+		e.Actor, e.Resolution = x.actor, a.Resolution
+		var err error
+		if e.CauseCleared, err = x.cleared(c, l); err != nil {
+			return err
+		}
+		votes, err := x.Votes(a.ID)
+		if err != nil {
+			return err
+		}
+		e.Votes = ballots(votes)
+		if g, ok := c.Document.(*contract.PublishGate); ok {
+			e.Policy = state.Answered(approval.Reopenable(g, x.Now()))
+		}
+		if err := x.move(c, e, nil); err != nil {
+			return err
+		}
+		return x.restart(c, cause)
+	})
+}
+
+// lookAgain fetches when a contract is to be resumed that froze for old copies:
+// the cause is gone when a refetch succeeds now.
+func (s *Service) lookAgain(ctx context.Context, id contract.ID, version int64) (look, error) {
+	c, err := view(ctx, s, func(r Reader) (*Contract, error) { return r.ContractAt(Ref{ID: id, Version: version}) })
+	if err != nil {
+		if fault.KindOf(err) == fault.NotFound {
+			return look{}, nil
+		}
+		return look{}, err
+	}
+	return s.look(ctx, c.Chain, c.FreezeCause == contract.HardStale)
+}
+
+// cleared says whether the cause of a freeze is gone. Most causes are gone when
+// the person says so.
+func (x *session) cleared(c *Contract, l look) (bool, error) {
+	switch c.FreezeCause {
+	case contract.LockExhausted:
+		_, row, err := x.one(lock.Contract(c.Ref().ID))
+		return !row.Held(x.Now()) || lock.Breakable(x.Now().Sub(row.Beat)), err
+	case contract.HardStale:
+		return x.refetched(l), nil
+	case contract.ManualCheck:
+		return len(x.w.d.Conflicts[c.Ref().ID]) == 0, nil
+	case contract.GenerationFailed, contract.ExternalDependency, contract.PolicyViolation, contract.GateRejected,
+		contract.GateExpired, contract.PhaseExhausted, "":
+	}
+	return true, nil
+}
+
+// restart starts again what the cause had stopped, in the transaction of the
+// resumption. Everything else is found by looking at the chain anew.
+func (x *session) restart(c *Contract, cause contract.Cause) error {
+	w := x.w
+	w.examine = true
+	if _, ok := c.Document.(*contract.TaskSeed); !ok || c != w.taskRow() {
+		return nil
+	}
+	switch cause {
+	case contract.HardStale:
+		w.chain.FailedRuns, w.d.Runs = 0, 0
+	case contract.PhaseExhausted:
+		w.chain.FailedRuns, w.d.Runs, w.chain.Returns = 0, 0, 0
+		return x.unwind(c)
+	case contract.GenerationFailed, contract.LockExhausted, contract.ExternalDependency, contract.PolicyViolation,
+		contract.ManualCheck, contract.GateRejected, contract.GateExpired:
+	}
+	return nil
+}
+
+// unwind takes the steps that waited for a person: in Build by way of Plan, and
+// a return to Build that was held back (§7).
+func (x *session) unwind(c *Contract) error {
+	w := x.w
+	lead := contract.Actor{ID: x.by.Actor, Role: x.by.Role}
+	if w.d.Owed {
+		w.d.Owed = false
+		r := phase.Request{Role: contract.ProjectLead, Proofs: phase.Needed(w.phase()), Acceptance: contract.Failed, DiffChanged: true}
+		if w.phase() == phase.Stabilize {
+			r.Role = contract.CIAgent
+		}
+		if err := x.stepTo(c, phase.Build, lead, r); err != nil {
+			return err
+		}
+		// The person has looked: the return does not count.
+		w.chain.Returns = 0
+		return nil
+	}
+	if w.phase() != phase.Build {
+		return nil
+	}
+	back := phase.Request{Role: contract.CIAgent, Proofs: phase.Needed(phase.Build), Person: true, FailedRuns: exhausted(phase.Build)}
+	if err := x.stepTo(c, phase.Plan, lead, back); err != nil {
+		return err
+	}
+	return x.stepTo(c, phase.Build, x.orchestrator(), phase.Request{
+		Role: contract.Orchestrator, Proofs: []phase.Proof{phase.TaskSeedProof}, Intent: contract.Active,
+	})
+}
+
+// exhausted is the number of failed runs that uses up the retries of a phase.
+func exhausted(p phase.Phase) int {
+	n := 1
+	for {
+		if _, err := phase.Retry(p, n); err != nil {
+			return n
+		}
+		n++
+	}
+}

@@ -1,0 +1,327 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/pipeline/contract"
+	"plimsoll.dev/internal/pipeline/event"
+	"plimsoll.dev/internal/pipeline/generation"
+	"plimsoll.dev/internal/pipeline/lock"
+	"plimsoll.dev/internal/pipeline/refusal"
+	"plimsoll.dev/internal/pipeline/stale"
+	"plimsoll.dev/internal/pipeline/state"
+)
+
+// The jobs. A job is a use case that the queue calls, at least once; it finds
+// out in its own transaction whether there is anything left to do
+// (docs/spec/contracts.md §3.5).
+const (
+	JobGenerate JobKind = "generate_taskseed"  // of an intent that became Active
+	JobJudge    JobKind = "judge_execution"    // of the end of a series of runs
+	JobRejudge  JobKind = "judge_again"        // of a verify artifact, or of a digest that changed
+	JobGate     JobKind = "make_gate"          // of an Acceptance that passed
+	JobPublish  JobKind = "publish"            // of low and medium work
+	JobExpire   JobKind = "expire_gate"        // at the deadline
+	JobOverrun  JobKind = "end_overdue_run"    // at the limit of a run
+	JobLost     JobKind = "end_lost_run"       // when heartbeats stay away
+	JobEvidence JobKind = "write_run_evidence" // for a run that delivered none
+	JobSweep    JobKind = "sweep"              // retention; the server starts it
+	JobPing     JobKind = "test_webhook"       // for the adapter that delivers
+)
+
+// JobKinds is the kinds that have a use case here, in the order above; JobPing
+// is the adapter's.
+func JobKinds() []JobKind {
+	return []JobKind{
+		JobGenerate, JobJudge, JobRejudge, JobGate, JobPublish, JobExpire, JobOverrun, JobLost, JobEvidence, JobSweep,
+	}
+}
+
+// Retry is how long after each failed attempt of a job the next one may start,
+// counted from the end of the failed one (§4.4, R-29).
+func Retry() []time.Duration {
+	var list []time.Duration
+	for n := 2; n <= generation.Attempts; n++ {
+		d, err := generation.Delay(n)
+		if err != nil {
+			break
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+// Run is the use case of a job.
+func (s *Service) Run(ctx context.Context, a Attempt) error {
+	switch a.Kind {
+	case JobGenerate:
+		return s.RunGenerate(ctx, a)
+	case JobJudge:
+		return s.RunJudge(ctx, a)
+	case JobRejudge:
+		return s.RunRejudge(ctx, a)
+	case JobGate:
+		return s.RunGate(ctx, a)
+	case JobPublish:
+		return s.RunPublish(ctx, a)
+	case JobExpire:
+		return s.RunExpire(ctx, a)
+	case JobOverrun:
+		return s.RunOverrun(ctx, a)
+	case JobLost:
+		return s.RunLost(ctx, a)
+	case JobEvidence:
+		return s.RunEvidence(ctx, a)
+	case JobSweep:
+		return s.RunSweep(ctx, a)
+	}
+	return fault.E("pipeline.Run", fault.Internal, "the job "+string(a.Kind)+" has no use case", nil)
+}
+
+// targetArgs names the contract a generator works from.
+type targetArgs struct {
+	Chain   contract.ID `json:"chain"`
+	ID      contract.ID `json:"id"`
+	Version int64       `json:"version"`
+	// Key is what makes a second judgement of the same result another one.
+	Key string `json:"key,omitempty"`
+	// Contended counts the attempts that found a lock held (§12).
+	Contended int `json:"contended,omitempty"`
+}
+
+func (a targetArgs) ref() Ref { return Ref{ID: a.ID, Version: a.Version} }
+
+// runArgs names a run.
+type runArgs struct {
+	Chain     contract.ID `json:"chain"`
+	Execution string      `json:"execution"`
+	Contended int         `json:"contended,omitempty"`
+}
+
+func (x *session) enqueue(k JobKind, key string, chain contract.ID, args any, at time.Time) error {
+	text, err := json.Marshal(args)
+	if err != nil {
+		return fmt.Errorf("marshal the arguments of %s: %w", k, err)
+	}
+	return x.Enqueue(Job{Kind: k, Key: key, Chain: chain, Args: text, At: at})
+}
+
+func arguments[T any](a Attempt) (T, error) {
+	var args T
+	if err := json.Unmarshal(a.Args, &args); err != nil {
+		return args, fault.E("pipeline.Run", fault.Invalid, "the arguments of "+string(a.Kind)+" do not read", err)
+	}
+	return args, nil
+}
+
+// step runs one transaction of a job, on one chain, in the name of the service.
+func (s *Service) step(ctx context.Context, actor contract.Actor, action string, chain contract.ID, fn func(*session) error) error {
+	return s.conf.Store.Update(ctx, func(tx Tx) error {
+		x := s.begin(tx, Caller{Actor: actor.ID, Role: actor.Role}, action)
+		x.actor, x.holds, x.quiet = actor, true, true
+		if err := x.open(chain); err != nil {
+			return err
+		}
+		if err := fn(x); err != nil {
+			return err
+		}
+		if err := x.settle(); err != nil {
+			return err
+		}
+		return x.close(x.kept)
+	})
+}
+
+// generator is what the attempt of a generator needs to know for the case that
+// it fails: what it makes out of what, and how it is asked for again.
+type generator struct {
+	attempt Attempt
+	args    targetArgs
+	target  contract.Kind
+	actor   contract.Actor
+}
+
+// generate runs one attempt of a generator and does what its failure asks for
+// (§4.4): a fault of the service is repeated without counting, a held lock waits
+// its own turns, what may succeed later fails, and the last failure freezes.
+func (s *Service) generate(ctx context.Context, g generator, attempt func() error) error {
+	err := attempt()
+	if err == nil {
+		return nil
+	}
+	code := refusal.CodeOf(err)
+	var bad *refusal.Refusal
+	switch {
+	case fault.KindOf(err) == fault.Unavailable:
+		return &Again{After: time.Second, Err: err}
+	case code == refusal.LockHeld:
+		return s.contended(ctx, g, err)
+	case !errors.As(err, &bad):
+		err = generation.Internal(err)
+		code = refusal.CodeOf(err)
+	}
+	if !generation.Retried(code) {
+		return s.failed(ctx, g, err, "")
+	}
+	if !g.attempt.Last {
+		if err := s.failed(ctx, g, err, ""); err != nil {
+			return err
+		}
+		return err
+	}
+	return s.failed(ctx, g, err, contract.GenerationFailed)
+}
+
+// failed records a failed attempt, and freezes what an exhausted generation
+// freezes: the target where it is under way, else the source (R-18).
+func (s *Service) failed(ctx context.Context, g generator, cause error, freeze contract.Cause) error {
+	return s.step(ctx, g.actor, "generation.failed", g.args.Chain, func(x *session) error {
+		source := x.w.row(g.args.ref())
+		if source == nil {
+			return nil
+		}
+		key := generation.Key{Source: g.args.ID, Version: g.args.Version, Target: g.target}
+		x.note(g.actor, "generation.failed", source, event.Record{
+			ErrorCode: string(refusal.CodeOf(cause)), ErrorMessage: fmt.Sprintf("attempt %d: %v", g.attempt.Number, cause),
+			IdempotencyKey: key.String(), Cause: string(freeze),
+		})
+		if freeze == "" {
+			return nil
+		}
+		frozen := source
+		if target := x.w.made(g.target, source.Ref()); target != nil && generation.FreezesTarget(stateOf(target)) {
+			frozen = target
+		}
+		// A result that cannot be judged holds nothing up any longer; what it was
+		// to freeze is frozen all the same (§4.5).
+		if g.target == contract.KindAcceptance && len(x.w.d.Due) > 0 {
+			hold := x.w.d.Due[0].Hold
+			x.w.d.Due = x.w.d.Due[1:]
+			if hold && frozen != source {
+				if err := x.freeze(source, contract.GenerationFailed); err != nil {
+					return err
+				}
+			}
+		}
+		if stateOf(frozen) == contract.Draft {
+			return x.moved(frozen, state.Event{To: contract.Frozen, Actor: x.orchestrator(), Cause: contract.GenerationFailed}, nil)
+		}
+		return x.freeze(frozen, contract.GenerationFailed)
+	})
+}
+
+// contended puts an attempt that found a lock held off, and freezes when its
+// turns are used up (§12). The contract frozen is the one that was to be
+// written.
+func (s *Service) contended(ctx context.Context, g generator, cause error) error {
+	return s.step(ctx, g.actor, "lock.exhausted", g.args.Chain, func(x *session) error {
+		source := x.w.row(g.args.ref())
+		if source == nil {
+			return nil
+		}
+		again := g.args
+		again.Contended++
+		wait, err := lock.Delay(again.Contended + 1)
+		if err == nil {
+			key := fmt.Sprintf("%s/%d", g.attempt.Key, again.Contended)
+			return x.enqueue(g.attempt.Kind, key, g.args.Chain, again, x.Now().Add(wait))
+		}
+		x.note(g.actor, "lock.exhausted", source, event.Record{ErrorCode: string(refusal.CodeOf(err)), ErrorMessage: cause.Error()})
+		wanted := source
+		if target := x.w.made(g.target, source.Ref()); target != nil && x.free(target.Ref().ID) != nil {
+			wanted = target
+		}
+		if lock.Exhausted(stateOf(wanted)) == "" {
+			return nil
+		}
+		return x.freeze(wanted, contract.LockExhausted)
+	})
+}
+
+// copies evaluates how old the copies of the chain are, and what a refetch made
+// before the transaction came to (§11).
+func (x *session) copies(l look, digest *bool, of contract.State) (contract.Classification, contract.Cause, error) {
+	w := x.w
+	c := stale.Classify(w.copies(l, digest), x.Now())
+	_, refetch := stale.Proceeds(c)
+	// A digest that changed is no matter of copies: the work is judged again.
+	refetched := refetch && (digest == nil || !*digest) && x.refetched(l)
+	return stale.After(c, refetched, of)
+}
+
+// refetched takes what a fetch brought, and says whether it brought anything. A
+// service that knows no repository has nothing to bring but its own contracts.
+func (x *session) refetched(l look) bool {
+	w := x.w
+	if x.s.conf.Reference != nil && !l.fetched {
+		return false
+	}
+	w.chain.FetchedAt, w.d.Dependencies = x.Now(), w.dependencies()
+	if l.fetched {
+		w.d.Tip = l.commit
+		if w.chain.HeadCommit == w.chain.BaseCommit {
+			w.chain.BaseCommit, w.chain.HeadCommit = l.commit, l.commit
+		}
+	}
+	return true
+}
+
+// copies is what is known of the copies of the chain.
+func (w *work) copies(l look, digest *bool) stale.Copies {
+	return stale.Copies{
+		Fetched:           w.chain.FetchedAt,
+		DependencyChanged: stale.Changed(w.d.Dependencies, w.dependencies()),
+		CommitChanged:     l.looked && w.d.Tip != "" && l.tip != w.d.Tip && l.tip != w.chain.HeadCommit,
+		DigestChanged:     digest,
+	}
+}
+
+// dependencies is the contracts the work of the chain rests on.
+func (w *work) dependencies() []stale.Dependency {
+	i := w.intentRow()
+	if i == nil {
+		return nil
+	}
+	return []stale.Dependency{{ID: i.Ref().ID, Version: i.Ref().Version, State: stateOf(i)}}
+}
+
+// look is what was seen of the repository before a transaction.
+type look struct {
+	tip     string
+	looked  bool
+	commit  string
+	fetched bool
+}
+
+// look asks for the branch of a chain, and fetches when the copies are not
+// fresh. Nothing of it happens inside a transaction. A repository that does not
+// answer has not been seen to change; how old the copies may get decides then.
+func (s *Service) look(ctx context.Context, id contract.ID, anyway bool) (look, error) {
+	l := look{}
+	if s.conf.Reference == nil {
+		return l, nil
+	}
+	if tip, err := s.conf.Reference.Tip(ctx, s.conf.Repository); err == nil {
+		l.tip, l.looked = tip, true
+	}
+	old, err := view(ctx, s, func(r Reader) (bool, error) {
+		w, err := load(r, &s.conf, id)
+		if err != nil {
+			return false, err
+		}
+		_, refetch := stale.Proceeds(stale.Classify(w.copies(l, nil), r.Now()))
+		return refetch, nil
+	})
+	if err != nil || !(old || anyway) {
+		return l, err
+	}
+	if commit, err := s.conf.Reference.Fetch(ctx, s.conf.Repository); err == nil {
+		l.commit, l.fetched = commit, true
+	}
+	return l, nil
+}
