@@ -113,8 +113,11 @@ func gitVersion() string {
 	return strings.TrimSpace(string(out))
 }
 
+// build makes a program as "make build" does.
 func build(to, pkg string) error {
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", to, pkg).CombinedOutput(); err != nil {
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-w", "-o", to, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w: %s", pkg, err, out)
 	}
 	return nil
