@@ -56,8 +56,8 @@ func Retry() []time.Duration {
 	return list
 }
 
-// Run is the use case of a job.
-func (s *Service) Run(ctx context.Context, a Attempt) error {
+// Work runs the use case of a job, whichever kind it is.
+func (s *Service) Work(ctx context.Context, a Attempt) error {
 	switch a.Kind {
 	case JobGenerate:
 		return s.RunGenerate(ctx, a)

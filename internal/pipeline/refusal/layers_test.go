@@ -33,6 +33,14 @@ var layers = map[string][]refusal.Layer{
 	"approval":         {refusal.Policy},
 	"risk":             {refusal.Policy},
 	"ingest":           {refusal.Ingest},
+
+	// The use cases are the Orchestrator. What they answer to a request as such is
+	// the surface's, and a reference that resolves to nothing the application's.
+	".":           {refusal.Orchestrator},
+	"missing.go":  {refusal.Application},
+	"request.go":  {refusal.Surface, refusal.Orchestrator},
+	"registry.go": {refusal.Surface, refusal.Orchestrator},
+	"webhook.go":  {refusal.Surface, refusal.Orchestrator},
 }
 
 // quoted is where a code of another layer is named and not raised, or printed in
