@@ -19,8 +19,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"plimsoll.dev/internal/auditlog"
 	"plimsoll.dev/internal/pipeline"
-	"plimsoll.dev/internal/pipeline/checkpoint"
 	"plimsoll.dev/internal/pipeline/operation"
 )
 
@@ -44,9 +44,8 @@ type Config struct {
 	// Seen is told of every request that was answered.
 	Seen func(ctx context.Context, op string, status int, took time.Duration)
 
-	// Origin names the audit log, and Signer signs how far it has come.
-	Origin string
-	Signer *checkpoint.Signer
+	// Signer signs how far the audit log has come.
+	Signer *auditlog.Signer
 
 	// Client is the address of the caller, when a proxy in front knows better;
 	// nil is that of the connection.

@@ -45,7 +45,12 @@ func decodeParameters(r *http.Request, query url.Values, out any) error {
 			}
 			continue
 		}
-		if err := setParameter(v.FieldByIndex(f.Index), values); err != "" {
+		out := v.FieldByIndex(f.Index)
+		if in == "path" {
+			out.SetString(values[0]) // what does not exist is not found, whatever its form
+			continue
+		}
+		if err := setParameter(out, values); err != "" {
 			return refuse(refusal.RequestMalformed, "the %s parameter %s %s", in, key, err)
 		}
 	}
@@ -92,7 +97,15 @@ func setParameter(out reflect.Value, values []string) string {
 	return setScalar(out, values[0])
 }
 
+// parsed is a type that reads itself.
+type parsed interface {
+	parameter(text string) (wrong string)
+}
+
 func setScalar(out reflect.Value, value string) string {
+	if self, ok := out.Addr().Interface().(parsed); ok {
+		return self.parameter(value)
+	}
 	if out.Type() == timeType {
 		stamp, ok := contract.ParseTimestamp(value)
 		if !ok {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"plimsoll.dev/internal/canonical"
@@ -17,8 +18,8 @@ import (
 const pingType = "plimsoll.webhook.test.v1"
 
 // Ping is the job of a test: one request, whose answer is an audit matter of
-// nobody. A subscriber that does not answer makes the job fail, which the queue
-// repeats as it does every job.
+// nobody. It is not repeated: whoever asked looks at their subscriber and asks
+// again.
 func (c *Courier) Ping(ctx context.Context, a pipeline.Attempt) error {
 	var args struct {
 		Webhook string `json:"webhook"`
@@ -36,14 +37,14 @@ func (c *Courier) Ping(ctx context.Context, a pipeline.Attempt) error {
 	if err != nil {
 		return ignoreGone(err)
 	}
-	id := pingType + "/" + hook.ID + "/" + a.Key
+	id := pingType + "/" + hook.ID + "/" + strconv.FormatInt(now.UnixMilli(), 10)
 	body := canonical.UTF8.Append(nil, canonical.Object{
 		{Key: "specversion", Value: "1.0"}, {Key: "id", Value: id}, {Key: "source", Value: "/agent-protocols/orchestrator"},
 		{Key: "type", Value: pingType}, {Key: "subject", Value: hook.ID}, {Key: "time", Value: now.UTC().Format(time.RFC3339Nano)},
 		{Key: "datacontenttype", Value: "application/json"}, {Key: "data", Value: canonical.Object{}},
 	})
 	if _, failure := c.send(ctx, hook, id, body); failure != "" {
-		return fault.E("webhook.Ping", fault.Unavailable, fmt.Sprintf("test %s", hook.ID), fmt.Errorf("%s", failure))
+		return fmt.Errorf("test %s: %s", hook.ID, failure)
 	}
 	return nil
 }
