@@ -14,6 +14,7 @@ import (
 // without those before that.
 type block struct {
 	data  *[]byte
+	links bool // somebody will look one up
 	done  chan struct{}
 	parts []part
 	lines int64
@@ -30,7 +31,7 @@ type part struct {
 	first     []byte
 	firstLink event.Link
 	last      event.Head
-	links     []event.Link // of all records, for checkpoints that are known
+	links     []event.Link // of all records, if asked for
 
 	kind Kind
 	bad  string
@@ -66,7 +67,6 @@ func (b *block) check() {
 		if open == nil {
 			b.parts = append(b.parts, part{line: b.lines, from: position, first: text, firstLink: link})
 			open = &b.parts[len(b.parts)-1]
-			open.links = make([]event.Link, 0, 64)
 		} else {
 			switch want := open.last.Count + 1; {
 			case position > want:
@@ -83,7 +83,9 @@ func (b *block) check() {
 			}
 		}
 		open.last = event.Head{Count: position, Link: link}
-		open.links = append(open.links, link)
+		if b.links {
+			open.links = append(open.links, link)
+		}
 	}
 }
 

@@ -98,7 +98,7 @@ func Verify(r io.Reader, keys note.Verifiers, known ...Checkpoint) (Report, erro
 		}
 	})
 	err := split(r, func(data *[]byte) bool {
-		b := &block{data: data, done: make(chan struct{})}
+		b := &block{data: data, links: len(known) > 0, done: make(chan struct{})}
 		jobs <- b
 		order <- b
 		return !stop.Load()
