@@ -33,9 +33,13 @@ func (s *Service) RunJudge(ctx context.Context, a Attempt) error {
 		if err != nil {
 			return err
 		}
+		l, err := s.look(ctx, args.Chain, false)
+		if err != nil {
+			return err
+		}
 		for more := true; more; {
 			err := s.step(ctx, g.actor, "contract.create", args.Chain, func(x *session) (err error) {
-				more, err = x.judgeNext(args.Key, received)
+				more, err = x.judgeNext(args.Key, received, l)
 				return err
 			})
 			if err != nil {
@@ -53,7 +57,7 @@ func (s *Service) now(ctx context.Context) (time.Time, error) {
 
 // judgeNext judges the first result that waits, as long as execution is among
 // those. more says that it still is.
-func (x *session) judgeNext(execution string, received time.Time) (more bool, err error) {
+func (x *session) judgeNext(execution string, received time.Time, l look) (more bool, err error) {
 	w := x.w
 	waits := false
 	for _, d := range w.d.Due {
@@ -70,6 +74,14 @@ func (x *session) judgeNext(execution string, received time.Time) (more bool, er
 	d, err := run.details()
 	if err != nil {
 		return false, err
+	}
+	task := w.row(run.TaskSeed)
+	if s := stateOf(task); s != contract.Active {
+		return false, refusal.New(refusal.GenerationSourceNotActive, "the TaskSeed is %s", s)
+	}
+	// What records a result as blocked uses nothing that could be old (§11).
+	if _, cause, err := x.copies(l, nil, contract.Active); err != nil && d.Outcome != phase.Blocked {
+		return false, x.freeze(task, cause)
 	}
 	if err := generation.InTime(contract.KindAcceptance, x.Now().Sub(received)); err != nil {
 		return false, err

@@ -144,5 +144,5 @@ func speaksFor(r Reader, w *work, a Artifact) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return run.Alive() || run.DiffHash == w.diff(run) && w.chain.DiffHash != "", nil
+	return run.Alive() || run.DiffHash == w.diff() && w.chain.DiffHash != "", nil
 }

@@ -197,15 +197,12 @@ func (s *Service) failed(ctx context.Context, g generator, cause error, freeze c
 		if target := x.w.made(g.target, source.Ref()); target != nil && generation.FreezesTarget(stateOf(target)) {
 			frozen = target
 		}
-		// A result that cannot be judged holds nothing up any longer; what it was
-		// to freeze is frozen all the same (§4.5).
-		if g.target == contract.KindAcceptance && len(x.w.d.Due) > 0 {
-			hold := x.w.d.Due[0].Hold
-			x.w.d.Due = x.w.d.Due[1:]
-			if hold && frozen != source {
-				if err := x.freeze(source, contract.GenerationFailed); err != nil {
-					return err
-				}
+		// The TaskSeed whose result cannot be judged waits for a person even when
+		// there is an Acceptance to freeze (§4.5). The result stays in line: the
+		// resumption asks for it again.
+		if hold := len(x.w.d.Due) > 0 && x.w.d.Due[0].Hold; g.target == contract.KindAcceptance && hold && frozen != source {
+			if err := x.freeze(source, contract.GenerationFailed); err != nil {
+				return err
 			}
 		}
 		if stateOf(frozen) == contract.Draft {

@@ -41,6 +41,9 @@ func (x *session) advance() error {
 	if w.phase() != phase.Refactor || w.d.Refactored == "" || stateOf(task) != contract.Active {
 		return nil
 	}
+	if run, err := x.alive(); err != nil || run != nil {
+		return err // its end looks again: it may change what was reviewed
+	}
 	reviews, err := x.Reviews(task.Ref())
 	if err != nil {
 		return err

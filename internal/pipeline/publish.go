@@ -21,7 +21,8 @@ import (
 
 func (x *session) publishLater(gate *Contract) error {
 	ref := gate.Ref()
-	key := fmt.Sprintf("%s:%d/publish/%d.%d", ref.ID, ref.Version, x.w.intentRow().Revision, x.w.taskRow().Revision)
+	// Asked again after whatever was in its way; the run itself takes place once.
+	key := fmt.Sprintf("%s:%d/publish/%s", ref.ID, ref.Version, later(x.Now()))
 	return x.enqueue(JobPublish, key, gate.Chain, targetArgs{Chain: gate.Chain, ID: ref.ID, Version: ref.Version}, time.Time{})
 }
 

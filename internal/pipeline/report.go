@@ -187,6 +187,7 @@ func (x *session) evidence(run *Run, r report, level contract.Level, c contract.
 		return nil, nil, err
 	}
 	at := x.at()
+	gate, last := x.w.gatesOf(run.TaskSeed)
 	v := map[string]any{}
 	for k, member := range r.evidence {
 		v[k] = member
@@ -197,7 +198,7 @@ func (x *session) evidence(run *Run, r report, level contract.Level, c contract.
 		"taskSeedId": string(run.TaskSeed.ID), "actor": string(run.Actor),
 		"staleStatus":   map[string]any{"classification": string(c), "evaluatedAt": at.String()},
 		"mergeResult":   merged(m),
-		"policyVerdict": string(document.Verdict(level, x.w.violation(level) != "", x.w.gate())),
+		"policyVerdict": string(document.Verdict(level, x.w.violation(level) != "", gate)),
 	} {
 		if _, given := r.evidence[k]; given {
 			return nil, nil, malformed("/evidence/"+k, "%s is the service's to say", k)
@@ -212,7 +213,7 @@ func (x *session) evidence(run *Run, r report, level contract.Level, c contract.
 	} else if _, given := v["headCommit"]; !given && x.w.chain.HeadCommit != "" {
 		v["headCommit"] = x.w.chain.HeadCommit
 	}
-	if snapshot := document.Snapshot(x.w.lastGate(), at); len(snapshot) > 0 {
+	if snapshot := document.Snapshot(last, at); len(snapshot) > 0 {
 		entries := make([]any, len(snapshot))
 		for i, a := range snapshot {
 			entries[i] = member(a.Object())
@@ -228,7 +229,7 @@ func (x *session) evidence(run *Run, r report, level contract.Level, c contract.
 		return nil, nil, faults
 	}
 	faults, warnings := document.Evidence(e, document.Around{
-		Gate: x.w.lastGate(), GateAsked: true, Level: level, Persisted: x.Now(), Own: true,
+		Gate: last, GateAsked: true, Level: level, Persisted: x.Now(), Own: true,
 	})
 	if len(faults) > 0 {
 		return nil, nil, faults
@@ -369,7 +370,7 @@ func (x *session) end(run *Run, e ending, c *Contract) (*Ended, error) {
 		diff, head = d.DiffHash, d.HeadCommit
 		run.BaseCommit = d.BaseCommit
 	}
-	changed := diff != w.diff(run)
+	changed := diff != w.diff()
 	// A run that only tests or publishes and yet brings another diff has done
 	// what it must not.
 	if e.outcome == phase.Succeeded && changed && (p == phase.Stabilize || p == phase.Publish && run.Role != contract.PolicyEngine) {
@@ -387,20 +388,26 @@ func (x *session) end(run *Run, e ending, c *Contract) (*Ended, error) {
 	if err := x.releaseRun(run); err != nil {
 		return nil, err
 	}
-	w.d.Observed |= e.report.signals
-	w.d.Union |= e.report.signals
-	w.d.Facts = append(w.d.Facts, e.report.facts...)
-	w.d.Floor = w.level(nil).Level
+	x.rec.To = string(e.outcome)
 	if c != nil {
 		if err := x.store(run, c); err != nil {
 			return nil, err
 		}
 		out.Evidence = c.Ref().ID
 	}
+	if t := w.taskRow(); t == nil || t.Ref() != run.TaskSeed {
+		// Another version is under way: the run is history and moves nothing.
+		run.setDetails(d)
+		return out, x.UpdateRun(run)
+	}
+	w.examine = true
+	w.d.Observed |= e.report.signals
+	w.d.Union |= e.report.signals
+	w.d.Facts = append(w.d.Facts, e.report.facts...)
+	w.d.Floor = w.level(nil).Level
 	if e.outcome.Failure() {
 		w.chain.FailedRuns++
 	}
-	x.rec.To = string(e.outcome)
 	if !phase.Ended(p, e.outcome, int(w.chain.FailedRuns)) {
 		run.setDetails(d)
 		out.RetryAllowed = true
@@ -414,8 +421,8 @@ func (x *session) end(run *Run, e ending, c *Contract) (*Ended, error) {
 	return out, x.UpdateRun(run)
 }
 
-// diff is the diff hash the chain has; before its first Build that of the base.
-func (w *work) diff(run *Run) string {
+// diff is the diff hash the chain has; before its first Build that of no diff.
+func (w *work) diff() string {
 	if w.chain.DiffHash == "" {
 		return contract.EmptyDiffHash
 	}
@@ -525,6 +532,7 @@ func (x *session) ownEvidence(run *Run, reason string) (*Contract, error) {
 	if stale == "" {
 		stale = contract.Fresh
 	}
+	_, last := x.w.gatesOf(run.TaskSeed)
 	at, end := x.at(), x.Now()
 	if !run.Alive() {
 		end = run.EndedAt
@@ -532,7 +540,7 @@ func (x *session) ownEvidence(run *Run, reason string) (*Contract, error) {
 	e := generation.LostRun{
 		ID: id, TaskSeed: run.TaskSeed.ID, Actor: run.Actor, BaseCommit: base, Start: run.StartedAt, End: end,
 		Stale:       contract.StaleStatus{Classification: stale, EvaluatedAt: at},
-		Environment: nowhere(), InputHash: contract.EmptyObjectHash, Approvals: document.Snapshot(x.w.lastGate(), at), Reason: reason,
+		Environment: nowhere(), InputHash: contract.EmptyObjectHash, Approvals: document.Snapshot(last, at), Reason: reason,
 	}.Evidence(x.Now())
 	return &Contract{Document: e, Chain: run.Chain, Source: run.TaskSeed, ExecutionID: run.ExecutionID}, nil
 }

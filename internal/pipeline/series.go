@@ -38,9 +38,13 @@ func (x *session) series(run *Run, d *runDetails, e ending, changed bool) error 
 	c := phase.Judge(result)
 	d.Consequence = &c
 	if e.outcome == phase.Succeeded {
-		w.chain.HeadCommit, w.chain.DiffHash = run.HeadCommit, run.DiffHash
-		if p == phase.Build {
-			w.chain.BaseCommit = run.BaseCommit
+		w.chain.HeadCommit = run.HeadCommit
+		switch p {
+		case phase.Build:
+			w.chain.BaseCommit, w.chain.DiffHash = run.BaseCommit, run.DiffHash
+		case phase.Refactor:
+			w.chain.DiffHash = run.DiffHash
+		case phase.Plan, phase.Stabilize, phase.Publish, phase.Published:
 		}
 		if changed {
 			w.d.Refactored = ""
@@ -67,7 +71,6 @@ func (x *session) series(run *Run, d *runDetails, e ending, changed bool) error 
 	switch p {
 	case phase.Refactor:
 		w.d.Refactored = run.Role
-		w.examine = true
 	case phase.Publish:
 		return x.publishChain(run)
 	case phase.Plan, phase.Build, phase.Stabilize, phase.Published:

@@ -284,6 +284,16 @@ func (w *work) source(c *Contract) *Contract {
 	return best
 }
 
+// gatesOf is what the gates say of the work of a TaskSeed version: the one of
+// the current Acceptance version, and the newest of any. A run of an earlier
+// TaskSeed is beside both.
+func (w *work) gatesOf(task Ref) (current, last *contract.PublishGate) {
+	if t := w.taskRow(); t == nil || t.Ref() != task {
+		return nil, nil
+	}
+	return w.gate(), w.lastGate()
+}
+
 // stateOf is the state of a row, "" for none.
 func stateOf(c *Contract) contract.State {
 	if c == nil {
