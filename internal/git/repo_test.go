@@ -165,6 +165,9 @@ func (r *repo) write(list files) {
 		r.mkdir(filepath.Dir(p))
 		full := r.at(p)
 		os.Remove(full)
+		if strings.HasPrefix(text, "-> ") {
+			r.remove(p)
+		}
 		if target, ok := strings.CutPrefix(text, "-> "); ok {
 			if err := os.Symlink(target, full); err != nil {
 				r.t.Fatal(err)
@@ -446,4 +449,15 @@ func change(t testing.TB, in *gate.Input, p string, token surface.Token) *surfac
 	}
 	t.Fatalf("no change of %s from %s:\n%s", p, token, story(in))
 	return nil
+}
+
+func workspace(dir string) func(*git.Request) {
+	return func(q *git.Request) { q.Workspace = dir }
+}
+
+func symlink(t testing.TB, target, name string) {
+	t.Helper()
+	if err := os.Symlink(target, name); err != nil {
+		t.Fatal(err)
+	}
 }

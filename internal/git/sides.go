@@ -41,9 +41,10 @@ func newComparison(token surface.Token, before, after view, manifestBound int64)
 	}
 }
 
-// replaced says whether the link at p was itself changed, so that it is no way
-// to the files that Git lists below p (§2.7).
-func (c *comparison) replaced(p string) bool { return c.changed[p] }
+// replaced says whether the link at p was itself changed where hosts expect a
+// folder: it is row 27 then, and the files below it are judged as Git lists
+// them (§2.7). Any other changed link is followed.
+func (c *comparison) replaced(p string) bool { return c.changed[p] && surface.IsLinkPoint(p) }
 
 // build reads both sides of every touched path that rules judge: those that
 // changed, and those that links at the candidates make part of the change.

@@ -31,7 +31,8 @@ type treeView struct {
 }
 
 func (v treeView) at(p string) (entry, error) {
-	if e, ok := v.listed[p]; ok {
+	// A listing names no folders: where it has nothing, there may be one.
+	if e := v.listed[p]; e.present() {
 		return e, nil
 	}
 	t, err := v.tree()
@@ -43,7 +44,24 @@ func (v treeView) at(p string) (entry, error) {
 
 func (v treeView) known(p string) (entry, bool) {
 	e, ok := v.listed[p]
-	return e, ok && (e.file() || !e.present())
+	return plainly(e, ok, p, func(dir string) entry { return v.listed[dir] })
+}
+
+// plainly says whether a listed entry is all there is to know of p: a file, or
+// nothing where no changed link or submodule stands for one of p's folders.
+func plainly(e entry, listed bool, p string, at func(dir string) entry) (entry, bool) {
+	if !listed || e.file() {
+		return e, listed
+	}
+	if e.present() {
+		return entry{}, false
+	}
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if d := at(dir); d.link() || d.gitlink() {
+			return entry{}, false
+		}
+	}
+	return e, true
 }
 
 func (v treeView) content(_ string, e entry, bound int64) ([]byte, error) {
@@ -167,7 +185,7 @@ func (v indexView) at(p string) (entry, error) {
 
 func (v indexView) known(p string) (entry, bool) {
 	e, ok := v.split.at(p)
-	return e, ok && (e.file() || !e.present())
+	return plainly(e, ok, p, func(dir string) entry { return v.split.entries[dir] })
 }
 
 // Bounds on following links (§2.7).
@@ -180,7 +198,7 @@ const (
 type outcome byte
 
 const (
-	nothing  outcome = iota // no such entry, and no link was passed
+	nothing  outcome = iota // no such entry; where a link was passed, below a folder it leads to
 	plain                   // a file, no link was passed
 	linked                  // a file behind at least one link
 	folder                  // a folder
@@ -212,12 +230,14 @@ func resolve(v view, p string, stop func(link string) bool) (resolution, error) 
 		return resolution{outcome: plain, end: p, entry: e}, nil
 	}
 	rest := strings.Split(p, "/")
+	own := len(rest) // of rest, what is p's own and no text of a link
 	var at []string
-	own := len(rest) // components of p itself still to go
 	for len(rest) > 0 {
-		name := rest[0]
+		name, borrowed := rest[0], len(rest) > own
 		rest = rest[1:]
-		own--
+		if !borrowed {
+			own--
+		}
 		if name == "" || name == "." {
 			continue
 		}
@@ -241,8 +261,11 @@ func resolve(v view, p string, stop func(link string) bool) (resolution, error) 
 			return res, err
 		}
 		switch {
-		case !e.present():
-			return res.missing(here, rest), nil
+		case !e.present(), e.file() && len(rest) > 0:
+			if borrowed {
+				res.outcome, res.end = dangling, path.Join(append([]string{here}, rest...)...)
+			}
+			return res, nil
 		case (e.link() || e.gitlink()) && !res.through() && own > 0 && stop != nil && stop(here):
 			return resolution{}, nil
 		case e.gitlink():
@@ -259,8 +282,6 @@ func resolve(v view, p string, stop func(link string) bool) (resolution, error) 
 			rest = append(strings.Split(string(text), "/"), rest...)
 		case e.mode == modeFolder:
 			at = append(at, name)
-		case len(rest) > 0:
-			return res.missing(here, rest), nil
 		default:
 			res.end, res.entry, res.outcome = here, e, plain
 			if res.through() {
@@ -271,14 +292,6 @@ func resolve(v view, p string, stop func(link string) bool) (resolution, error) 
 	}
 	res.end, res.outcome = path.Join(at...), folder
 	return res, nil
-}
-
-// missing ends where nothing lies, with rest still to go.
-func (r resolution) missing(at string, rest []string) resolution {
-	if r.through() {
-		r.outcome, r.end = dangling, path.Join(append([]string{at}, rest...)...)
-	}
-	return r
 }
 
 // above says whether the resolution ends at a folder that p lies below, and the
