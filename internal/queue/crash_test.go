@@ -116,9 +116,10 @@ func (v *victim) kill() []string {
 	return said
 }
 
-// A change and the job it asks for are kept together or not at all, and what
-// was reported as kept is there, wherever the process is killed.
-func TestAKilledProcessLeavesNoChangeWithoutItsJob(t *testing.T) {
+// A change, its event, its record and the job it asks for are kept together or
+// not at all, and what was reported as kept is there, wherever the process is
+// killed.
+func TestAKilledProcessLeavesNothingHalfDone(t *testing.T) {
 	both(t, func(t *testing.T, at address) {
 		reported := []string{}
 		for round := range 4 {
@@ -140,6 +141,10 @@ func TestAKilledProcessLeavesNoChangeWithoutItsJob(t *testing.T) {
 		there := made(t, n)
 		if !slices.Equal(there, worked) {
 			t.Errorf("chains %v\n  jobs %v", there, worked)
+		}
+		events, records := logged(t, n)
+		if !slices.Equal(there, events) || !slices.Equal(there, records) {
+			t.Errorf(" chains %v\n events %v\nrecords %v", there, events, records)
 		}
 		for _, id := range reported {
 			if !slices.Contains(there, id) {

@@ -20,7 +20,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
@@ -36,23 +35,22 @@ import (
 type Driver struct {
 	river riverdriver.Driver[*sql.Tx]
 	db    *sql.DB
-	alone bool // one process works on the database
-	poll  time.Duration
+	alone bool          // one process works on the database
+	poll  time.Duration // between two looks for jobs
 }
 
 // SQLite is the queue in the one file of a node. db is the connection that
 // writes.
 func SQLite(db *sql.DB) Driver {
-	// Nobody can call across processes here, and nobody needs to: looking for
-	// jobs is one cheap statement.
 	return Driver{river: riversqlite.New(db), db: db, alone: true, poll: 20 * time.Millisecond}
 }
 
-// Postgres is the queue that several nodes share. New jobs are announced on a
-// connection that is taken out of listener for good.
-func Postgres(db *sql.DB, listener *pgxpool.Pool) Driver {
-	// What is announced while the connection is down is found by looking.
-	return Driver{river: riverdatabasesql.NewWithPgxListener(db, listener), db: db, poll: 100 * time.Millisecond}
+// Postgres is the queue that several nodes share.
+func Postgres(db *sql.DB) Driver {
+	// Looking is cheap here as well, and announcing is not: NOTIFY makes the
+	// commits of a server wait for one another. Without it two to three times as
+	// many updates were committed per second.
+	return Driver{river: riverdatabasesql.New(db), db: db, poll: 20 * time.Millisecond}
 }
 
 const (
@@ -94,11 +92,9 @@ type Inserter struct {
 // NewInserter is an Inserter; now is nil where the database's clock counts.
 func NewInserter(d Driver, now func() time.Time) (*Inserter, error) {
 	conf := &river.Config{
-		Logger: slog.New(slog.DiscardHandler), FetchCooldown: cooldown, FetchPollInterval: d.poll, MaxAttempts: manyAttempts,
-		Test: river.TestConfig{Time: clock(now)},
-	}
-	if d.alone {
-		conf.FetchCooldown, conf.FetchPollInterval = time.Hour, time.Hour // how often to announce: nobody listens
+		Logger: slog.New(slog.DiscardHandler), MaxAttempts: manyAttempts, Test: river.TestConfig{Time: clock(now)},
+		// How often new jobs are announced: nobody listens, each node looks.
+		FetchCooldown: time.Hour, FetchPollInterval: time.Hour,
 	}
 	client, err := river.NewClient(d.river, conf)
 	if err != nil {

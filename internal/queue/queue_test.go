@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/contract"
+	"plimsoll.dev/internal/pipeline/event"
 	"plimsoll.dev/internal/queue"
 	"plimsoll.dev/internal/store"
 	"plimsoll.dev/internal/store/postgres"
@@ -58,16 +60,11 @@ func open(ctx context.Context, at address, conf queue.Config) (*node, error) {
 	var db *store.Database
 	var driver queue.Driver
 	var err error
-	closeListener := func() {}
 	if strings.HasPrefix(string(at), "postgres:") {
 		if db, err = postgres.Open(ctx, postgres.Config{URL: string(at)}); err != nil {
 			return nil, err
 		}
-		listener, err := postgres.Listener(ctx, string(at))
-		if err != nil {
-			return nil, err
-		}
-		driver, closeListener = queue.Postgres(db.Write, listener), listener.Close
+		driver = queue.Postgres(db.Write)
 	} else {
 		if db, err = sqlite.Open(ctx, sqlite.Config{Path: string(at)}); err != nil {
 			return nil, err
@@ -93,7 +90,7 @@ func open(ctx context.Context, at address, conf queue.Config) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &node{Queue: q, store: s, close: func() error { closeListener(); return s.Close() }}, nil
+	return &node{Queue: q, store: s, close: s.Close}, nil
 }
 
 func start(t *testing.T, at address, conf queue.Config) *node {
@@ -543,13 +540,85 @@ func made(t *testing.T, n *node) []string {
 	return list
 }
 
-// make creates a chain and the job that follows from it.
+// makeChain creates a chain, announces and records it, and asks for the job
+// that follows from it.
 func makeChain(ctx context.Context, s *store.Store, n int64) error {
 	id := contract.NewID(contract.KindIntent, n)
 	return s.Update(ctx, func(tx pipeline.Tx) error {
 		if err := tx.CreateChain(&pipeline.Chain{ID: id, Version: 1, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}); err != nil {
 			return err
 		}
+		at := contract.At(tx.Now()).String()
+		subject := event.Subject{Kind: string(contract.KindIntent), ID: string(id), Version: 1}
+		if err := tx.Emit(event.Created(subject, event.Origin{Chain: string(id), At: at}, []byte(`{}`))); err != nil {
+			return err
+		}
+		if err := tx.Record(event.Record{Timestamp: at, ID: string(id), Version: 1, Action: "contract.create", Success: true}); err != nil {
+			return err
+		}
 		return tx.Enqueue(pipeline.Job{Kind: "judge", Key: string(id), Chain: id})
 	})
+}
+
+// logged is the ids the event stream and the audit log tell of. Both must be
+// without gaps, and the log must be the chain it says it is.
+func logged(t *testing.T, n *node) (events, records []string) {
+	t.Helper()
+	err := n.store.View(t.Context(), func(r pipeline.Reader) error {
+		list, err := r.Events(0, pipeline.EventFilter{}, 0)
+		if err != nil {
+			return err
+		}
+		for i, e := range list {
+			if e.Position != int64(i+1) {
+				t.Errorf("event %d is at %d", i+1, e.Position)
+			}
+			events = append(events, e.Subject.ID)
+		}
+		lines, err := r.Audit(0, pipeline.AuditFilter{}, 0)
+		if err != nil {
+			return err
+		}
+		chained := make([]event.Chained, len(lines))
+		for i, l := range lines {
+			var record struct{ ID string }
+			if err := json.Unmarshal(l.Text, &record); err != nil {
+				return err
+			}
+			chained[i], records = l.Chained, append(records, record.ID)
+		}
+		head, err := r.AuditHead()
+		if err != nil {
+			return err
+		}
+		if led, err := event.Verify(event.Genesis("plimsoll.test/log"), slices.Values(chained)); err != nil || led != head {
+			t.Errorf("the log leads to %v, its head is %v (%v)", led, head, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(events)
+	slices.Sort(records)
+	return events, records
+}
+
+func TestNodesThatStartTogetherMigrateOnce(t *testing.T) {
+	at := address(pgtest.New(t))
+	errs := make(chan error, 4)
+	for i := range cap(errs) {
+		go func() {
+			n, err := open(t.Context(), at, queue.Config{Node: fmt.Sprint(i)})
+			if err == nil {
+				err = n.close()
+			}
+			errs <- err
+		}()
+	}
+	for range cap(errs) {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
 }

@@ -89,7 +89,7 @@ func New(d Driver, conf Config) (*Queue, error) {
 		Workers:           workers,
 		FetchCooldown:     cooldown,
 		FetchPollInterval: d.poll,
-		PollOnly:          d.alone,
+		PollOnly:          true,
 		MaxAttempts:       manyAttempts,
 		// A kind of a newer program waits for a node that knows it.
 		FetchOnlyKnownKinds: true,

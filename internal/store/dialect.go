@@ -37,6 +37,9 @@ type Dialect struct {
 	// process's own clock is the one of the service.
 	Clock string
 
+	// Bytes is the type of columns that hold bytes.
+	Bytes string
+
 	// Write and Read are how the transactions begin.
 	Write, Read sql.TxOptions
 

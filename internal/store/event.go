@@ -8,7 +8,7 @@ import (
 	"plimsoll.dev/internal/pipeline/event"
 )
 
-const eventColumns = `position, id, type, kind, subject, version, chain, sequence, cause, at, data_schema, data`
+const eventColumns = `coalesce(position, 0), id, type, kind, subject, version, chain, sequence, cause, at, data_schema, data`
 
 func scanEvent(rows *sql.Rows) (*pipeline.Event, error) {
 	e := &pipeline.Event{}

@@ -20,6 +20,15 @@ func (w *where) arg(v any) string {
 	return "$" + strconv.Itoa(len(w.args))
 }
 
+// values is a row of an INSERT of several.
+func (w *where) values(row ...any) string {
+	names := make([]string, len(row))
+	for i, v := range row {
+		names[i] = w.arg(v)
+	}
+	return "(" + strings.Join(names, ", ") + ")"
+}
+
 func (w *where) add(condition string) { w.conditions = append(w.conditions, condition) }
 
 // in demands that column has one of the values; no value demands nothing.

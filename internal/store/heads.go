@@ -2,59 +2,55 @@ package store
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/event"
 )
 
-// flushLogs gives events and records their places. Nothing comes after it but
-// the commit: the row of heads is locked from here on.
+// flushLogs writes the events and records of the transaction. Their places in
+// the stream and in the log come later (see place.go); its place in its own
+// chain an event gets here, because the chain is locked.
 func (t *tx) flushLogs() error {
 	const op = "store.Update"
-	if len(t.events)+len(t.records) == 0 {
-		return nil
-	}
-	var position int64
-	var head event.Head
-	var link []byte
-	if err := t.row(op, "lock the heads", `SELECT event_last, audit_count, audit_link FROM heads`+t.d.ForUpdate)(&position, &head.Count, &link); err != nil {
-		return err
-	}
-	copy(head.Link[:], link)
-
-	sequences := map[string]int64{}
-	for _, e := range t.events {
-		chain := e.Origin.Chain
-		if _, known := sequences[chain]; !known {
-			var last int64
-			if err := t.row(op, "count the events of "+chain, `SELECT coalesce(max(sequence), 0) FROM events WHERE chain = $1`, chain)(&last); err != nil {
+	if len(t.events) > 0 {
+		w := &where{}
+		values := make([]string, len(t.events))
+		before := map[string]int64{} // how many events of a chain come before, in this transaction
+		for i, e := range t.events {
+			chain := e.Origin.Chain
+			if err := t.lockChain(op, contract.ID(chain)); err != nil {
 				return err
 			}
-			sequences[chain] = last
+			before[chain]++
+			row := w.values(e.ID, string(e.Type), e.Subject.Kind, e.Subject.ID, e.Subject.Version, chain,
+				e.Origin.Cause, e.Origin.At, e.DataSchema, e.Data)
+			values[i] = strings.TrimSuffix(row, ")") + ", (SELECT coalesce(max(sequence), 0) FROM events WHERE chain = " + w.arg(chain) + ") + " +
+				strconv.FormatInt(before[chain], 10) + ")"
 		}
-		sequences[chain]++
-		position++
-		err := t.create(op, "emit "+e.ID, `INSERT INTO events (`+eventColumns+`) VALUES `+params(columns(eventColumns)),
-			position, e.ID, string(e.Type), e.Subject.Kind, e.Subject.ID, e.Subject.Version, chain, sequences[chain],
-			e.Origin.Cause, e.Origin.At, e.DataSchema, e.Data)
+		n, err := t.exec(op, "emit "+t.events[0].ID, `INSERT INTO events (id, type, kind, subject, version, chain, cause, at, data_schema, data, sequence)
+			VALUES `+strings.Join(values, ", ")+` ON CONFLICT DO NOTHING`, w.args...)
 		if err != nil {
 			return err
 		}
-	}
-	for _, r := range t.records {
-		at, _ := contract.ParseTimestamp(r.Timestamp)
-		line := r.Text()
-		head = head.Append(line)
-		_, err := t.exec(op, "record "+r.Action,
-			`INSERT INTO audit (position, line, link, at, contract, task_seed, actor, role, action, level, final_decision) VALUES `+params(11),
-			head.Count, line, head.Link[:], at.Time().UnixMicro(), r.ID, r.TaskSeedID, r.ActorID, r.Role, r.Action, r.RiskLevel, r.FinalDecision)
-		if err != nil {
-			return err
+		if n != int64(len(values)) {
+			return fault.E(op, fault.Conflict, "emit "+t.events[0].ID+": an event of this transaction was emitted before", nil)
 		}
 	}
-	return t.change(op, "move the heads", `UPDATE heads SET event_last = $1, audit_count = $2, audit_link = $3`,
-		position, head.Count, head.Link[:])
+	if len(t.records) > 0 {
+		w := &where{}
+		values := make([]string, len(t.records))
+		for i, r := range t.records {
+			at, _ := contract.ParseTimestamp(r.Timestamp)
+			values[i] = w.values(r.Text(), at.Time().UnixMicro(), r.ID, r.TaskSeedID, r.ActorID, r.Role, r.Action, r.RiskLevel, r.FinalDecision)
+		}
+		_, err := t.exec(op, "record "+t.records[0].Action, `INSERT INTO audit (line, at, contract, task_seed, actor, role, action, level, final_decision)
+			VALUES `+strings.Join(values, ", "), w.args...)
+		return err
+	}
+	return nil
 }
 
 // begin writes the rows a new database starts with. Of two nodes that begin at

@@ -11,7 +11,8 @@ import (
 )
 
 // Beat renews the lease of a node; the first beat takes it. A lease that was
-// lost is not taken up again: a process that starts anew has a new name.
+// lost is not taken up again: a process that starts anew has a new name. Each
+// beat also gives places to what a dead process left without.
 func (s *Store) Beat(ctx context.Context, node string, first bool) error {
 	const op = "store.Beat"
 	at, err := s.instant(ctx, op)
@@ -29,7 +30,7 @@ func (s *Store) Beat(ctx context.Context, node string, first bool) error {
 	if n, err := done.RowsAffected(); err != nil || n == 0 {
 		return fault.E(op, fault.Unavailable, "beat", errors.Join(pipeline.ErrLeaseLost, err))
 	}
-	return nil
+	return s.Place(ctx)
 }
 
 // Bury declares the nodes dead that have not beaten for so long, and calls fn

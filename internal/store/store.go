@@ -9,9 +9,8 @@
 // row of the chain before it reads anything of that chain, so use cases on one
 // chain follow one another and those on two chains run side by side. On SQLite
 // there is one writer, and updates that wait for each other share one commit
-// (see turn.go). Events and audit records get their places in the last moment
-// before the commit, under the one row of heads: the order of positions is the
-// order of the commits, and nothing is ever missing in between.
+// (see turn.go). Events and audit records get their places in an order of which
+// nothing is ever missing, without making commits wait for it (see place.go).
 package store
 
 import (
@@ -56,6 +55,8 @@ type Store struct {
 	db   *Database
 	conf Config
 	turn *turn // nil where every update commits by itself
+
+	placer *placer // of places, where a commit does not give them
 }
 
 // New is a store on an open database whose migrations have run.
@@ -66,11 +67,14 @@ func New(ctx context.Context, db *Database, conf Config) (*Store, error) {
 	if conf.Idle == 0 {
 		conf.Idle = time.Second
 	}
-	s := &Store{db: db, conf: conf}
+	s := &Store{db: db, conf: conf, placer: newPlacer()}
 	if db.Dialect.Grouped {
 		s.turn = newTurn()
 	}
 	if err := s.settle(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.Place(ctx); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -120,6 +124,9 @@ func (s *Store) updateOnce(ctx context.Context, fn func(pipeline.Tx) error) (err
 	}
 	if err := sqlTx.Commit(); err != nil {
 		return d.fail(op, "commit", err)
+	}
+	if t.logs() {
+		s.placer.wait(ctx, s.Place)
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ type turn struct {
 type group struct {
 	tx   *sql.Tx
 	size int           // updates whose work is in it
+	logs bool          // one of them wrote events or records
 	done chan struct{} // closed once it is committed or lost
 	err  error         // set before done is closed
 }
@@ -55,7 +56,7 @@ func (u *turn) update(ctx context.Context, s *Store, fn func(pipeline.Tx) error)
 	case <-g.done:
 	case u.baton <- struct{}{}:
 		if u.open == g {
-			u.close(&s.db.Dialect, nil)
+			u.close(s, nil)
 		}
 		<-u.baton
 		<-g.done
@@ -82,7 +83,7 @@ func (u *turn) part(ctx context.Context, s *Store, fn func(pipeline.Tx) error) (
 	whole := g.size == 0
 	if !whole {
 		if _, err := g.tx.Exec(`SAVEPOINT part`); err != nil {
-			u.close(d, err)
+			u.close(s, err)
 			<-u.baton
 			return nil, d.fail(op, "begin a transaction", err)
 		}
@@ -92,10 +93,10 @@ func (u *turn) part(ctx context.Context, s *Store, fn func(pipeline.Tx) error) (
 	undo := sync.OnceFunc(func() {
 		switch {
 		case whole:
-			u.close(d, errUndone)
+			u.close(s, errUndone)
 		default:
 			if _, err := g.tx.Exec(`ROLLBACK TO part; RELEASE part`); err != nil {
-				u.close(d, err)
+				u.close(s, err)
 			}
 		}
 		<-u.baton
@@ -113,13 +114,14 @@ func (u *turn) part(ctx context.Context, s *Store, fn func(pipeline.Tx) error) (
 	}
 	if !whole {
 		if _, err := g.tx.Exec(`RELEASE part`); err != nil {
-			u.close(d, err)
+			u.close(s, err)
 			kept = true
 			<-u.baton
 			return nil, &againError{fault.E(op, fault.Unavailable, "commit", err)}
 		}
 	}
 	g.size++
+	g.logs = g.logs || t.logs()
 	kept = true
 	<-u.baton
 	return g, nil
@@ -130,10 +132,13 @@ var errUndone = fault.E("store.Update", fault.Internal, "the update was undone",
 
 // close commits the open group, or gives it up when there is a cause. The
 // caller has the baton.
-func (u *turn) close(d *Dialect, cause error) {
+func (u *turn) close(s *Store, cause error) {
 	g := u.open
 	u.open = nil
 	err := cause
+	for more := g.logs; err == nil && more; {
+		more, err = s.place(context.Background(), g.tx)
+	}
 	if err == nil {
 		err = g.tx.Commit()
 	}

@@ -73,8 +73,10 @@ func (t *tx) run(fn func(pipeline.Tx) error) error {
 	return t.watch.finish()
 }
 
-// flush writes what waited. Jobs come first and the row of heads last: it is
-// the one row all writers share.
+// logs says whether the transaction wrote events or records.
+func (t *tx) logs() bool { return len(t.events)+len(t.records) > 0 }
+
+// flush writes what waited.
 func (t *tx) flush() error {
 	if len(t.jobs) > 0 {
 		if err := t.watch.enter(); err != nil {

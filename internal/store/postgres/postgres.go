@@ -13,7 +13,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"plimsoll.dev/internal/fault"
@@ -57,22 +56,6 @@ func Open(ctx context.Context, conf Config) (*store.Database, error) {
 	return db, nil
 }
 
-// Listener is a pool for the one connection on which the queue hears of new
-// jobs at once. The queue takes the connection out of the pool and keeps it.
-func Listener(ctx context.Context, url string) (*pgxpool.Pool, error) {
-	conf, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, invalid("postgres.Listener", err)
-	}
-	conf.MinConns, conf.MaxConns = 0, 1
-	conf.ConnConfig.RuntimeParams["application_name"] = "plimsoll listener"
-	pool, err := pgxpool.NewWithConfig(ctx, conf)
-	if err != nil {
-		return nil, fault.E("postgres.Listener", fault.Unavailable, "connect", err)
-	}
-	return pool, nil
-}
-
 func pool(url string, size, usual int) (*sql.DB, error) {
 	conf, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -111,14 +94,15 @@ func dialect(migrations fs.FS) store.Dialect {
 		ForUpdate: " FOR UPDATE",
 		TryKey:    `SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))`,
 		Clock:     `SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`,
+		Bytes:     "BYTEA",
 		// Rows that an invariant needs are locked, each statement then reads
 		// what is committed; stricter levels would refuse every second update,
-		// because all of them move the heads.
+		// because they share counters.
 		Write: sql.TxOptions{Isolation: sql.LevelReadCommitted},
 		Read:  sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
 		Again: func(err error) bool {
 			switch state(err) {
-			case "40001", "40P01", "55P03": // serialization failure, deadlock, lock not available
+			case "40001", "40P01": // serialization failure, deadlock
 				return true
 			}
 			return false
@@ -141,9 +125,9 @@ func state(err error) string {
 // away says whether the server, or the way to it, is what failed.
 func away(err error) bool {
 	if code := state(err); code != "" {
-		// connection, resources, operator, system, and a transaction that the
-		// server ended because it was idle
-		for _, class := range []string{"08", "53", "57", "58", "25P03"} {
+		// connection, resources, operator, system; a transaction that the server
+		// ended because it was idle; a lock that did not come free in its time
+		for _, class := range []string{"08", "53", "57", "58", "25P03", "55P03"} {
 			if strings.HasPrefix(code, class) {
 				return true
 			}

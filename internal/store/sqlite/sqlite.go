@@ -87,10 +87,11 @@ func Open(ctx context.Context, conf Config) (*store.Database, error) {
 }
 
 // dsn names the file with what every connection is set to. The time-out covers
-// a checkpoint of the write-ahead log, nothing else waits for a lock.
+// a checkpoint of the write-ahead log, nothing else waits for a lock. What a
+// savepoint needs to be undone is kept in memory: it is of no use after a crash.
 func dsn(path, mode string) string {
 	u := url.URL{Scheme: "file", Path: path}
-	return u.String() + "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=1&_busy_timeout=5000&_dqs=0&_defensive=1&" + mode
+	return u.String() + "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=1&_busy_timeout=5000&_dqs=0&_defensive=1&_pragma=temp_store(2)&" + mode
 }
 
 // own takes the lock that says which process serves a database. It is a lock of
@@ -119,6 +120,7 @@ func own(ctx context.Context, path string) (*sql.DB, error) {
 func dialect(migrations fs.FS) store.Dialect {
 	return store.Dialect{
 		Name:    "sqlite",
+		Bytes:   "BLOB",
 		Read:    sql.TxOptions{ReadOnly: true},
 		Grouped: true,
 		Again: func(err error) bool {

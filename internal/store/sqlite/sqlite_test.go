@@ -1,12 +1,18 @@
 package sqlite_test
 
 import (
+	"context"
+	"database/sql"
+	"io/fs"
 	"path/filepath"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"go.uber.org/goleak"
 
 	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/store"
 	"plimsoll.dev/internal/store/sqlite"
 	"plimsoll.dev/internal/store/storetest"
@@ -76,5 +82,77 @@ func TestADirectoryThatIsNotThereIsSaid(t *testing.T) {
 	_, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "no", "plimsoll.db")})
 	if fault.KindOf(err) != fault.Unavailable || err == nil {
 		t.Errorf("it answered %v", err)
+	}
+}
+
+func TestMigrationsGoForwardOnly(t *testing.T) {
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "plimsoll.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	first, err := fs.ReadFile(db.Dialect.Migrations, "0001_contracts.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(names ...string) error {
+		files := fstest.MapFS{"0001_contracts.sql": {Data: first}}
+		for _, name := range names {
+			name, text, _ := strings.Cut(name, "=")
+			files[name] = &fstest.MapFile{Data: []byte(text)}
+		}
+		db.Dialect.Migrations = files
+		return store.Migrate(t.Context(), db)
+	}
+	const second, third = "0002_add.sql=CREATE TABLE added (a INTEGER) STRICT", "0003_more.sql=CREATE TABLE more (a INTEGER) STRICT"
+	if err := with(); err != nil {
+		t.Errorf("the same again: %v", err)
+	}
+	if err := with(second, "0003_bad.sql=CREATE TABLE more (a INTEGER) STRICT; SELECT * FROM nowhere"); err == nil {
+		t.Error("a migration that fails was passed over")
+	}
+	if err := with(second, third); err != nil { // what failed left nothing behind
+		t.Errorf("two more: %v", err)
+	}
+	for name, err := range map[string]error{
+		"an older program":      with(second),
+		"a migration rewritten": with(second, "0003_more.sql=SELECT 1"),
+	} {
+		if fault.KindOf(err) != fault.Conflict || err == nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, err := range map[string]error{
+		"a hole":     with("0003_more.sql=SELECT 1"),
+		"a bad name": with("2_add.sql=SELECT 1"),
+	} {
+		if fault.KindOf(err) != fault.Internal || err == nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTheOriginOfTheLogIsFixed(t *testing.T) {
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "plimsoll.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	conf := func(origin string) store.Config {
+		return store.Config{Origin: origin, Enqueue: func(context.Context, *sql.Tx, []pipeline.Job) error { return nil }}
+	}
+	if _, err := store.New(t.Context(), db, conf("")); fault.KindOf(err) != fault.Invalid || err == nil {
+		t.Errorf("a new log without an origin: %v", err)
+	}
+	for _, origin := range []string{"a.test", "a.test", ""} {
+		if _, err := store.New(t.Context(), db, conf(origin)); err != nil {
+			t.Errorf("the origin %q: %v", origin, err)
+		}
+	}
+	if _, err := store.New(t.Context(), db, conf("b.test")); fault.KindOf(err) != fault.Conflict || err == nil {
+		t.Errorf("another origin: %v", err)
+	}
+	if _, err := store.New(t.Context(), db, store.Config{}); err == nil {
+		t.Error("a store without a queue was made")
 	}
 }

@@ -16,6 +16,7 @@ import (
 func events(t *testing.T, open Open) {
 	t.Run("an event is read as it was emitted, with its places", func(t *testing.T) {
 		b := newBench(t, open)
+		b.bare("IC-001")
 		var want event.Envelope
 		b.update(func(tx pipeline.Tx) error {
 			want = created(tx, "IC-001", 1)
@@ -45,7 +46,9 @@ func events(t *testing.T, open Open) {
 
 	t.Run("what is no event, and what was emitted before, is refused", func(t *testing.T) {
 		b := newBench(t, open)
+		b.bare("IC-001")
 		b.update(func(tx pipeline.Tx) error { return tx.Emit(created(tx, "IC-001", 1)) })
+		b.refuse(fault.NotFound, func(tx pipeline.Tx) error { return tx.Emit(created(tx, "IC-009", 1)) })
 		b.refuse(fault.Invalid, func(tx pipeline.Tx) error {
 			e := created(tx, "IC-001", 2)
 			e.Type = "intent.deleted.v1"
@@ -74,6 +77,7 @@ func events(t *testing.T, open Open) {
 
 	t.Run("events are read behind a position and filtered", func(t *testing.T) {
 		b := newBench(t, open)
+		b.bare("IC-001", "IC-002")
 		for i := range 3 {
 			b.update(func(tx pipeline.Tx) error {
 				for _, id := range []contract.ID{"IC-001", "IC-002"} {
@@ -114,6 +118,7 @@ func events(t *testing.T, open Open) {
 	t.Run("positions are without gaps and in the order of the commits, whoever writes", func(t *testing.T) {
 		b := newBench(t, open)
 		const writers, rounds = 6, 5
+		b.bare("IC-001", "IC-002", "IC-003")
 		each(t, writers, func(i int) error {
 			chain := contract.NewID(contract.KindIntent, int64(i/2+1)) // two writers for each chain
 			for n := range rounds {

@@ -144,6 +144,19 @@ func (b *bench) chain(tx pipeline.Tx, id contract.ID, state contract.State) (*pi
 	return intent, tx.CreateContract(intent)
 }
 
+// bare makes chains that events can be of.
+func (b *bench) bare(ids ...contract.ID) {
+	b.Helper()
+	b.update(func(tx pipeline.Tx) error {
+		for _, id := range ids {
+			if err := tx.CreateChain(&pipeline.Chain{ID: id, Version: 1, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 func base(r pipeline.Reader, id contract.ID, kind contract.Kind, state contract.State, version int64) contract.Base {
 	return contract.Base{
 		ID: id, Kind: kind, State: state, Version: version, CreatedAt: contract.At(r.Now()), UpdatedAt: contract.At(r.Now()),

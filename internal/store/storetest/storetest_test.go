@@ -39,3 +39,37 @@ func TestEveryMethodOfThePortIsTested(t *testing.T) {
 		}
 	}
 }
+
+// Both databases have the same tables, columns and constraints; only the words
+// for them differ.
+func TestBothSchemasAreTheSame(t *testing.T) {
+	files, err := os.ReadDir("../sqlite/migration")
+	if err != nil {
+		t.Fatal(err)
+	}
+	others, err := os.ReadDir("../postgres/migration")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != len(others) {
+		t.Fatalf("%d migrations here and %d there", len(files), len(others))
+	}
+	toSQLite := strings.NewReplacer(
+		` COLLATE "C"`, "", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "INTEGER PRIMARY KEY AUTOINCREMENT",
+		"BIGINT", "INTEGER", "BOOLEAN", "INTEGER", "BYTEA", "BLOB", " STRICT, WITHOUT ROWID", "", " STRICT", "",
+	)
+	comment, space := regexp.MustCompile(`(?m)--.*$`), regexp.MustCompile(`\s+`)
+	read := func(path string) string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := space.ReplaceAllString(toSQLite.Replace(comment.ReplaceAllString(string(text), "")), " ")
+		return strings.ReplaceAll(plain, ") ;", ");")
+	}
+	for _, f := range files {
+		if a, b := read("../sqlite/migration/"+f.Name()), read("../postgres/migration/"+f.Name()); a != b {
+			t.Errorf("%s:\nsqlite   %s\npostgres %s", f.Name(), a, b)
+		}
+	}
+}

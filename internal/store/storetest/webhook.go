@@ -21,6 +21,7 @@ func webhooks(t *testing.T, open Open) {
 		}
 	}
 	emit := func(b *bench, places ...string) {
+		b.bare("IC-001", "IC-002")
 		for _, place := range places {
 			b.update(func(tx pipeline.Tx) error {
 				var id contract.ID

@@ -17,8 +17,7 @@ CREATE TABLE counters (
     value BIGINT NOT NULL
 );
 
--- heads is one row: how far the event stream and the audit log have come. It
--- is locked last in a transaction, so that it is held only over the commit.
+-- heads is one row: how far the event stream and the audit log have come.
 CREATE TABLE heads (
     one         BIGINT PRIMARY KEY CHECK (one = 1),
     event_last  BIGINT NOT NULL,
@@ -234,15 +233,17 @@ CREATE TABLE requests (
 );
 CREATE INDEX requests_at ON requests (at);
 
--- events is the outbox and the stream.
+-- events is the outbox and the stream. seq is the order of writing, with gaps;
+-- position is the place in the stream, without, and NULL until it is given.
 CREATE TABLE events (
-    position    BIGINT PRIMARY KEY,
+    seq         BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    position    BIGINT UNIQUE,
     id          TEXT COLLATE "C" NOT NULL UNIQUE,
     type        TEXT COLLATE "C" NOT NULL,
     kind        TEXT COLLATE "C" NOT NULL,
     subject     TEXT COLLATE "C" NOT NULL,
     version     BIGINT NOT NULL,
-    chain       TEXT COLLATE "C" NOT NULL,
+    chain       TEXT COLLATE "C" NOT NULL REFERENCES chains (id),
     sequence    BIGINT NOT NULL,
     cause       TEXT COLLATE "C" NOT NULL,
     at          TEXT COLLATE "C" NOT NULL,
@@ -250,12 +251,15 @@ CREATE TABLE events (
     data        BYTEA NOT NULL,
     UNIQUE (chain, sequence)
 );
+CREATE INDEX events_unplaced ON events (seq) WHERE position IS NULL;
 
--- audit is the log: each line with the link that chains it to all before.
+-- audit is the log: each line with the link that chains it to all before. seq
+-- and position are as those of events; the link comes with the position.
 CREATE TABLE audit (
-    position       BIGINT PRIMARY KEY,
+    seq            BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    position       BIGINT UNIQUE,
     line           BYTEA NOT NULL,
-    link           BYTEA NOT NULL,
+    link           BYTEA,
     at             BIGINT NOT NULL,
     contract       TEXT COLLATE "C" NOT NULL,
     task_seed      TEXT COLLATE "C" NOT NULL,
@@ -265,6 +269,7 @@ CREATE TABLE audit (
     level          TEXT COLLATE "C" NOT NULL,
     final_decision TEXT COLLATE "C" NOT NULL
 );
+CREATE INDEX audit_unplaced ON audit (seq) WHERE position IS NULL;
 CREATE INDEX audit_contract ON audit (contract, position);
 CREATE INDEX audit_actor ON audit (actor, position);
 CREATE INDEX audit_at ON audit (at, position);

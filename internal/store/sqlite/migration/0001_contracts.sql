@@ -17,8 +17,7 @@ CREATE TABLE counters (
     value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- heads is one row: how far the event stream and the audit log have come. It
--- is locked last in a transaction, so that it is held only over the commit.
+-- heads is one row: how far the event stream and the audit log have come.
 CREATE TABLE heads (
     one         INTEGER PRIMARY KEY CHECK (one = 1),
     event_last  INTEGER NOT NULL,
@@ -234,15 +233,17 @@ CREATE TABLE requests (
 ) STRICT;
 CREATE INDEX requests_at ON requests (at);
 
--- events is the outbox and the stream.
+-- events is the outbox and the stream. seq is the order of writing, with gaps;
+-- position is the place in the stream, without, and NULL until it is given.
 CREATE TABLE events (
-    position    INTEGER PRIMARY KEY,
+    seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+    position    INTEGER UNIQUE,
     id          TEXT NOT NULL UNIQUE,
     type        TEXT NOT NULL,
     kind        TEXT NOT NULL,
     subject     TEXT NOT NULL,
     version     INTEGER NOT NULL,
-    chain       TEXT NOT NULL,
+    chain       TEXT NOT NULL REFERENCES chains (id),
     sequence    INTEGER NOT NULL,
     cause       TEXT NOT NULL,
     at          TEXT NOT NULL,
@@ -250,12 +251,15 @@ CREATE TABLE events (
     data        BLOB NOT NULL,
     UNIQUE (chain, sequence)
 ) STRICT;
+CREATE INDEX events_unplaced ON events (seq) WHERE position IS NULL;
 
--- audit is the log: each line with the link that chains it to all before.
+-- audit is the log: each line with the link that chains it to all before. seq
+-- and position are as those of events; the link comes with the position.
 CREATE TABLE audit (
-    position       INTEGER PRIMARY KEY,
+    seq            INTEGER PRIMARY KEY AUTOINCREMENT,
+    position       INTEGER UNIQUE,
     line           BLOB NOT NULL,
-    link           BLOB NOT NULL,
+    link           BLOB,
     at             INTEGER NOT NULL,
     contract       TEXT NOT NULL,
     task_seed      TEXT NOT NULL,
@@ -265,6 +269,7 @@ CREATE TABLE audit (
     level          TEXT NOT NULL,
     final_decision TEXT NOT NULL
 ) STRICT;
+CREATE INDEX audit_unplaced ON audit (seq) WHERE position IS NULL;
 CREATE INDEX audit_contract ON audit (contract, position);
 CREATE INDEX audit_actor ON audit (actor, position);
 CREATE INDEX audit_at ON audit (at, position);
