@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -78,8 +79,13 @@ func schemaName(t reflect.Type, hint string) string {
 		of = strings.TrimSuffix(of, "]")
 		return strings.ToUpper(name[:1]) + name[1:] + of[strings.LastIndexByte(of, '.')+1:]
 	}
-	if t.Name() == "body" || t.Name() == "granted" || t.Name() == "blocking" {
+	if t.Name() == "body" || t.Name() == "blocking" {
 		return huma.DefaultSchemaNamer(reflect.TypeFor[struct{}](), hint)
+	}
+	// A type of another package may have the name of one of ours.
+	if own := reflect.TypeFor[Problem]().PkgPath(); t.PkgPath() != "" && t.PkgPath() != own && t.Name() != "" {
+		of := path.Base(t.PkgPath())
+		return strings.ToUpper(of[:1]) + of[1:] + t.Name()
 	}
 	return huma.DefaultSchemaNamer(t, hint)
 }

@@ -295,27 +295,29 @@ func artifactGet(s *pipeline.Service) endpoint {
 
 const markdownMedia = "text/markdown"
 
+// Grant is the consent to use a capability on a task.
+type Grant struct {
+	Capability string `json:"capability"`
+	Granted    bool   `json:"granted"`
+}
+
 func operationRequest(s *pipeline.Service) endpoint {
 	type body struct {
 		Capability string `json:"capability"`
 		Detail     string `json:"detail,omitempty"`
 	}
-	type granted struct {
-		Capability string `json:"capability"`
-		Granted    bool   `json:"granted"`
-	}
-	// The capability is the one of the body: the use case has no other answer
-	// than its consent.
-	e := endpoint{op: operationOf("operation.request"), media: jsonMedia}
-	inner := act("operation.request", jsonMedia, func(ctx context.Context, by pipeline.Caller, p *byID, b *body) (granted, error) {
+	e := act("operation.request", jsonMedia, func(ctx context.Context, by pipeline.Caller, p *byID, b *body) (Grant, error) {
 		err := s.OperationRequest(ctx, by, pipeline.OperationArgs{Task: p.ID, Capability: b.Capability, Detail: b.Detail})
-		return granted{b.Capability, true}, err
-	}, func(g granted) (granted, string) { return g, "" })
-	e.types, e.prepare = inner.types, func(q *request) (call, error) {
-		made, err := inner.prepare(q)
-		var asked body
-		_ = json.Unmarshal(q.body, &asked) // prepare has read it already
-		q.render = func(any) (answer, error) { return answer{body: granted{asked.Capability, true}}, nil }
+		return Grant{b.Capability, true}, err
+	}, func(g Grant) (Grant, string) { return g, "" })
+	prepare := e.prepare
+	e.prepare = func(q *request) (call, error) {
+		made, err := prepare(q)
+		// The use case answers by its consent alone; what it consented to is what
+		// was asked, and prepare has read it.
+		var asked Grant
+		_ = json.Unmarshal(q.body, &asked)
+		q.render = func(any) (answer, error) { return answer{body: Grant{asked.Capability, true}}, nil }
 		return made, err
 	}
 	return e

@@ -169,11 +169,7 @@ func (s *Server) pipelineConfig(addresses *webhook.Addresses) pipeline.Config {
 func (s *Server) kinds() []queue.Kind {
 	list := []queue.Kind{}
 	for _, name := range pipeline.JobKinds() {
-		attempts, delay := name.Retried()
-		k := queue.Kind{Name: name, Work: s.service.Run}
-		for n := 2; n <= attempts; n++ {
-			k.Retry = append(k.Retry, delay(n))
-		}
+		k := queue.Kind{Name: name, Work: s.service.Work, Retry: pipeline.Retry()}
 		list = append(list, s.telemetry.kind(k, s.log))
 	}
 	return append(list, s.telemetry.kind(queue.Kind{Name: pipeline.JobPing, Work: s.courier.Ping}, s.log))
