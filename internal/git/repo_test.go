@@ -451,9 +451,14 @@ func change(t testing.TB, in *gate.Input, p string, token surface.Token) *surfac
 	return nil
 }
 
-func workspace(dir string) func(*git.Request) {
-	return func(q *git.Request) { q.Workspace = dir }
-}
+// requestOf is the request that a test edits.
+type requestOf = git.Request
+
+func workspace(dir string) func(*requestOf) { return func(q *requestOf) { q.Workspace = dir } }
+
+func config(p string) func(*requestOf) { return func(q *requestOf) { q.Config = p } }
+
+func policy(p string) func(*requestOf) { return func(q *requestOf) { q.Policy = p } }
 
 func symlink(t testing.TB, target, name string) {
 	t.Helper()

@@ -152,7 +152,7 @@ func (a *acquisition) change(c *comparison, p string) (*surface.Change, error) {
 			a.issue(s.Unresolved, p)
 		}
 	}
-	if surface.IsGateWorkflow(p) && bytes.Contains(ch.New.Bytes, []byte("uses: ./")) {
+	if surface.IsGateWorkflow(p) && bytes.Contains(ch.New.Bytes, []byte("uses:")) && bytes.Contains(ch.New.Bytes, []byte("./")) {
 		ch.ActionUsesGate, err = a.actionUsesGate(c.new)
 	}
 	a.lines(c, ch)
