@@ -332,7 +332,7 @@ func shown(root, text string) string {
 }
 
 // maskPaths replaces every path that starts at a root, or at a place already
-// masked, up to the next blank or quotation mark.
+// masked: up to its closing quotation mark, else up to the next blank.
 func maskPaths(text string) string {
 	const mask = "<path>"
 	var b strings.Builder
@@ -346,11 +346,16 @@ func maskPaths(text string) string {
 		if !strings.HasSuffix(b.String(), mask) {
 			b.WriteString(mask)
 		}
-		if n := strings.IndexAny(text[i:], " \t\r\n'\""); n >= 0 {
-			i += n
-		} else {
-			i = len(text)
+		end := strings.IndexAny(text[i:], " \t\r\n'\"")
+		if i > 0 && (text[i-1] == '\'' || text[i-1] == '"') {
+			if quoted := strings.IndexByte(text[i:], text[i-1]); quoted >= 0 {
+				end = quoted
+			}
 		}
+		if end < 0 {
+			break
+		}
+		i += end
 	}
 	return b.String()
 }
