@@ -14,7 +14,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 )
 
@@ -26,22 +28,33 @@ type scene struct {
 	c   *boundaryCase
 	top string // everything of the case lies below
 	dir string // the working tree that is judged
-	// workspace, args and stdin are what the check gets.
+	// workspace, args and stdin are what the check gets, cwd is where it is called.
+	cwd       string
 	workspace string
 	args      []string
 	stdin     []byte
 	sentinel  string // a program of the repository that runs leaves this name behind
 	changes   []byte // what git says has changed; guards against cases that change nothing
 	tick      int
+	variation *variation // nil for the case as it is told
 }
 
 func buildCase(t *testing.T, c *boundaryCase) (*scene, error) {
+	t.Helper()
+	return buildVaried(t, c, nil)
+}
+
+// buildVaried builds a case in another of the ways that must not matter.
+func buildVaried(t *testing.T, c *boundaryCase, v *variation) (*scene, error) {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{c: c, top: top, dir: filepath.Join(top, "repo"), sentinel: filepath.Join(top, "started"), args: c.Args}
+	s := &scene{
+		c: c, top: top, cwd: top, dir: filepath.Join(top, "repo"), sentinel: filepath.Join(top, "started"), args: c.Args,
+		variation: v,
+	}
 	for _, dir := range []string{s.dir, s.home()} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			return nil, err
@@ -65,7 +78,7 @@ func (s *scene) home() string { return filepath.Join(s.top, "home") }
 // environ is the environment of every git that builds the case: nothing of the
 // person who runs the tests, fixed authors and dates.
 func (s *scene) environ() []string {
-	stamp := fmt.Sprintf("%d +0000", 1704067200+60*s.tick)
+	stamp := fmt.Sprintf("%d +0000", s.variation.clock(s.tick))
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.home(), "XDG_CONFIG_HOME=" + filepath.Join(s.home(), ".config"),
 		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
@@ -98,13 +111,55 @@ func (s *scene) steps(commands ...[]string) error {
 }
 
 func (s *scene) initialise() error {
-	if _, err := s.git(append(words("init -q -b main --template="), s.c.Init...)...); err != nil {
-		if len(s.c.Init) > 0 {
-			return fmt.Errorf("%w: %w", errCannotBuild, err)
+	if len(s.c.Init) == 0 {
+		empty, err := emptyRepository()
+		if err != nil {
+			return err
+		}
+		return os.CopyFS(s.dir, empty)
+	}
+	return initialise(s.git, s.dir, s.c.Init...)
+}
+
+// emptyRepository is what git init makes, started once for all cases.
+var emptyRepository = sync.OnceValues(func() (fs.FS, error) {
+	dir, err := os.MkdirTemp("", "empty-repository-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	s := scene{dir: dir, top: dir}
+	if err := initialise(s.git, dir); err != nil {
+		return nil, err
+	}
+	kept := fstest.MapFS{}
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		file := &fstest.MapFile{}
+		if err == nil && !d.IsDir() {
+			file.Data, err = os.ReadFile(path)
+		}
+		if err == nil {
+			file.Mode = info.Mode()
+			kept[filepath.ToSlash(rel)] = file
 		}
 		return err
+	})
+	return kept, err
+})
+
+func initialise(git func(...string) ([]byte, error), dir string, options ...string) error {
+	if _, err := git(append(words("init -q -b main --template="), options...)...); err != nil {
+		return fmt.Errorf("%w: %w", errCannotBuild, err)
 	}
-	f, err := os.OpenFile(filepath.Join(s.dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
+	f, err := os.OpenFile(filepath.Join(dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -148,7 +203,7 @@ func (s *scene) build() error {
 
 func (s *scene) base() error {
 	c := s.c
-	if err := s.initialise(); err != nil {
+	if err := errors.Join(s.initialise(), s.variation.earlier(s)); err != nil {
 		return err
 	}
 	if err := errors.Join(s.apply("base"), s.stage("base", true), s.commit("base"), s.checkOut(c.CheckedOut)); err != nil {
@@ -334,7 +389,7 @@ func (s *scene) write(path string, text []byte) error {
 			return err
 		}
 	}
-	return errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, text, 0o644))
+	return errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, text, s.variation.mode()))
 }
 
 // prune removes the folders that a removed file leaves empty.
@@ -365,8 +420,8 @@ func (s *scene) apply(layer string) error {
 	if err := s.stored(layer); err != nil {
 		return err
 	}
-	for path, text := range c.Text[layer] {
-		if err := s.write(path, []byte(text)); err != nil {
+	for _, path := range s.variation.order(c.Text[layer]) {
+		if err := s.write(path, []byte(c.Text[layer][path])); err != nil {
 			return err
 		}
 	}
@@ -452,8 +507,11 @@ func (s *scene) stage(layer string, force bool) error {
 // checkOut puts other bytes on disk and lets git take them for the committed
 // ones, as a filter or a line-end conversion does.
 func (s *scene) checkOut(files map[string]string) error {
+	if len(files) == 0 {
+		return nil
+	}
 	before, err := s.git(words("ls-files -s")...)
-	if err != nil || len(files) == 0 {
+	if err != nil {
 		return err
 	}
 	for path, text := range files {
@@ -497,6 +555,7 @@ func (s *scene) finish(err error) error {
 		}
 	}
 	s.workspace = s.path(c.Workspace)
+	s.variation.place(s)
 	gitDir := filepath.Join(s.dir, ".git")
 	if info, err := os.Lstat(gitDir); err != nil || !info.IsDir() {
 		gitDir = filepath.Join(s.top, "repo", ".git")

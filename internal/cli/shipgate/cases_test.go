@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"plimsoll.dev/internal/cli/shipgate"
@@ -155,6 +156,9 @@ func TestCases(t *testing.T) {
 			var problems []string
 			for _, agent := range c.Agents {
 				stdout, found := s.judge(&c, agent)
+				if agent == c.Agents[0] {
+					printed.Store(name, stdout)
+				}
 				if c.Repeat {
 					if again, _ := s.judge(&c, agent); !bytes.Equal(again, stdout) {
 						found = append(found, "a second run printed something else")
@@ -164,12 +168,7 @@ func TestCases(t *testing.T) {
 					problems = append(problems, agent+": "+p)
 				}
 			}
-			if started, err := filepath.Glob(s.sentinel + "*"); err != nil || len(started) > 0 {
-				problems = append(problems, fmt.Sprintf("a program of the repository ran: %v (%v)", started, err))
-			} else if after, err := digest(s.top); err != nil || after != before {
-				problems = append(problems, fmt.Sprintf("something on disk has changed (%v)", err))
-			}
-			for _, p := range problems {
+			for _, p := range append(problems, s.untouched(before)...) {
 				if c.Severity == "must" {
 					t.Error(p)
 				} else {
@@ -183,15 +182,13 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// printed is what the check said of each case, by name: TestVariations need not
+// ask again.
+var printed sync.Map
+
 // judge runs the check for one agent and lists what is wrong with the answer.
 func (s *scene) judge(c *boundaryCase, agent string) (stdout []byte, problems []string) {
-	args := append([]string{
-		"check", "--agent", agent, "--workspace", s.workspace, "--format", "agent-boundary-json",
-	}, s.args...)
-	environ := slices.DeleteFunc(s.environ(), func(kv string) bool {
-		return strings.HasPrefix(kv, "GIT_AUTHOR") || strings.HasPrefix(kv, "GIT_COMMITTER")
-	})
-	code, stdout, stderr := call(shipgate.Env{Dir: s.top, Environ: environ}, string(s.stdin), args)
+	code, stdout, stderr := s.ask(agent)
 	if code != c.Expect.Exit {
 		return stdout, []string{fmt.Sprintf("exit code %d, want %d (%s)", code, c.Expect.Exit, bytes.TrimSpace(stderr))}
 	}
@@ -201,14 +198,46 @@ func (s *scene) judge(c *boundaryCase, agent string) (stdout []byte, problems []
 		}
 		return stdout, problems
 	}
+	r, problems := readResult(stdout, agent, c.Mode)
+	if r != nil {
+		problems = append(problems, c.Expect.compare(r, string(stdout))...)
+	}
+	return stdout, problems
+}
+
+// ask runs the check once for an agent.
+func (s *scene) ask(agent string) (code int, stdout, stderr []byte) {
+	args := append([]string{
+		"check", "--agent", agent, "--workspace", s.workspace, "--format", "agent-boundary-json",
+	}, s.args...)
+	environ := slices.DeleteFunc(s.environ(), func(kv string) bool {
+		return strings.HasPrefix(kv, "GIT_AUTHOR") || strings.HasPrefix(kv, "GIT_COMMITTER")
+	})
+	return call(shipgate.Env{Dir: s.cwd, Environ: environ}, string(s.stdin), args)
+}
+
+// readResult reads what a check printed and lists the promises it breaks.
+func readResult(stdout []byte, agent, mode string) (*boundaryResult, []string) {
 	if err := valid(stdout); err != nil {
-		return stdout, []string{err.Error()}
+		return nil, []string{err.Error()}
 	}
 	var r boundaryResult
 	if err := json.Unmarshal(stdout, &r); err != nil {
-		return stdout, []string{err.Error()}
+		return nil, []string{err.Error()}
 	}
-	return stdout, append(r.promises(agent, c.Mode), c.Expect.compare(&r, string(stdout))...)
+	return &r, r.promises(agent, mode)
+}
+
+// untouched lists what a check left behind: a program of the repository that
+// ran, or anything on disk that is not what it was.
+func (s *scene) untouched(before string) []string {
+	if started, err := filepath.Glob(s.sentinel + "*"); err != nil || len(started) > 0 {
+		return []string{fmt.Sprintf("a program of the repository ran: %v (%v)", started, err)}
+	}
+	if after, err := digest(s.top); err != nil || after != before {
+		return []string{fmt.Sprintf("something on disk has changed (%v)", err)}
+	}
+	return nil
 }
 
 // boundaryResult is what the expectations look at.
@@ -225,13 +254,19 @@ type boundaryResult struct {
 		VerifyRequired      bool `json:"verify_required"`
 		Permissions         map[string]bool
 		AllowedNextCommands []string `json:"allowed_next_commands"`
+		HumanReview         struct {
+			RequiredReviewers []string `json:"required_reviewers"`
+		} `json:"human_review"`
 		NextAction          struct {
 			Actor, Kind, Command, Expects string
 		} `json:"next_action"`
 	}
 	Violations    []resultRow
 	ViolatedRules []resultRow `json:"violated_rules"`
-	Diagnostics   []struct{ Code string }
+	Diagnostics   []struct{ Level, Code, Path string }
+	Issues        []string
+	ChangedFiles  []string `json:"changed_files"`
+	Policies      []struct{ ID, Source string }
 	PendingReview []struct{ Path string }            `json:"pending_review"`
 	HostCoverage  []struct{ Adapter, Status string } `json:"host_coverage"`
 	AffectedHosts []string                           `json:"affected_hosts"`
@@ -240,7 +275,36 @@ type boundaryResult struct {
 type resultRow struct {
 	ID, Path string
 	CheckID  string `json:"check_id"`
+	Evidence evidence
 }
+
+// evidence is an object as compact text with sorted keys, so that two can be
+// compared.
+type evidence string
+
+func (e *evidence) UnmarshalJSON(text []byte) error {
+	var object any
+	if err := json.Unmarshal(text, &object); err != nil {
+		return err
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(object)
+	*e = evidence(strings.TrimSuffix(b.String(), "\n"))
+	return err
+}
+
+// kind is the member that every evidence has.
+func (e evidence) kind() string {
+	var object struct{ Kind string }
+	if json.Unmarshal([]byte(e), &object) != nil {
+		return ""
+	}
+	return object.Kind
+}
+
+func (r resultRow) String() string { return r.ID + " " + r.Path + " " + string(r.Evidence) }
 
 var inputModes = map[string]string{
 	"worktree": "worktree", "staged": "worktree", "committed": "git_range", "diff": "provided_diff",
