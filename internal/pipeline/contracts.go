@@ -429,7 +429,7 @@ func (x *session) cleared(c *Contract, l look) (bool, error) {
 // resumption. Everything else is found by looking at the chain anew.
 func (x *session) restart(c *Contract, cause contract.Cause) error {
 	w := x.w
-	w.examine = true
+	w.examine, w.resumed = true, true
 	if _, ok := c.Document.(*contract.TaskSeed); !ok || c != w.taskRow() {
 		return nil
 	}

@@ -21,9 +21,7 @@ import (
 
 func (x *session) gateLater(acceptance *Contract) error {
 	ref := acceptance.Ref()
-	// An Acceptance that is activated, frozen and resumed has one revision for
-	// each; the key tells the askings apart.
-	key := fmt.Sprintf("%s:%d:%s/%d", ref.ID, ref.Version, contract.KindPublishGate, acceptance.Revision)
+	key := fmt.Sprintf("%s:%d:%s/%s", ref.ID, ref.Version, contract.KindPublishGate, x.w.stamp())
 	return x.enqueue(JobGate, key, acceptance.Chain, targetArgs{Chain: acceptance.Chain, ID: ref.ID, Version: ref.Version}, time.Time{})
 }
 

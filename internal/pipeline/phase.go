@@ -97,7 +97,7 @@ func (x *session) examine() error {
 		if w.phase() != phase.Plan {
 			return nil
 		}
-		return x.generateFrom(intent, later(x.Now()))
+		return x.generateFrom(intent, w.stamp())
 	}
 	if stateOf(task) != contract.Active {
 		return nil
@@ -105,9 +105,11 @@ func (x *session) examine() error {
 	if err := x.advance(); err != nil {
 		return err
 	}
-	for _, d := range w.d.Due {
-		if err := x.judgeLater(d.Execution, later(x.Now())); err != nil {
-			return err
+	if w.resumed {
+		for _, d := range w.d.Due {
+			if err := x.judgeLater(d.Execution, w.stamp()); err != nil {
+				return err
+			}
 		}
 	}
 	acceptance := w.acceptanceRow()

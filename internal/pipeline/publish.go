@@ -22,7 +22,7 @@ import (
 func (x *session) publishLater(gate *Contract) error {
 	ref := gate.Ref()
 	// Asked again after whatever was in its way; the run itself takes place once.
-	key := fmt.Sprintf("%s:%d/publish/%s", ref.ID, ref.Version, later(x.Now()))
+	key := fmt.Sprintf("%s:%d/publish/%s", ref.ID, ref.Version, x.w.stamp())
 	return x.enqueue(JobPublish, key, gate.Chain, targetArgs{Chain: gate.Chain, ID: ref.ID, Version: ref.Version}, time.Time{})
 }
 

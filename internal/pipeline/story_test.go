@@ -371,7 +371,9 @@ func (s *teller) running(id string) (*pipeline.Run, *pipeline.Chain) {
 // compare holds what became visible against the step: events, phase, contracts.
 func (s *teller) compare(where string, step storyStep) {
 	s.Helper()
-	list := read(s.world, func(r pipeline.Reader) ([]pipeline.Event, error) { return r.Events(s.events, pipeline.EventFilter{}, 0) })
+	list := read(s.world, func(r pipeline.Reader) ([]pipeline.Event, error) {
+		return r.Events(s.events, pipeline.EventFilter{}, 0)
+	})
 	got, want := []string{}, []string{}
 	for i, e := range list {
 		s.events = e.Position

@@ -20,6 +20,7 @@ type work struct {
 	rows  []*Contract // of the chain, in chain order
 	d     details
 
+	resumed bool   // a person let the chain go on
 	examine bool   // look at the chain anew before the commit
 	was     []byte // the chain as it was read, to write it only when it changed
 }
@@ -323,6 +324,16 @@ func (w *work) violation(level contract.Level) string {
 		return ""
 	}
 	return w.conf.Violated(Work{Intent: w.intent(), Task: w.task(), Level: level, Signals: w.d.Declared | w.d.Observed})
+}
+
+// stamp tells one state of the chain from every other: what is asked for again
+// needs another key than what was asked for before.
+func (w *work) stamp() string {
+	var sum int64
+	for _, c := range w.rows {
+		sum += c.Revision
+	}
+	return fmt.Sprintf("%d.%d", w.chain.Revision, sum)
 }
 
 // add takes a new row into the picture.
