@@ -17,7 +17,11 @@ func (r *Runner) deliver(ctx context.Context, f *folder, repo *repository) (*Res
 	res := f.result()
 	lost, err := r.put(ctx, f, res)
 	if err == nil {
-		err = r.end(ctx, f, res, lost)
+		if f.Gone {
+			// What the run has is delivered through fail (docs/spec/contracts.md §20.3).
+			r.fail(f, res, "the run was lost: "+lost.Error())
+		}
+		err = r.end(ctx, f, res)
 	}
 	if err != nil { // nobody answers
 		res.Status, res.Err = Spooled, err
@@ -87,10 +91,11 @@ func (r *Runner) fail(f *folder, res *Result, why string) {
 
 // end reports the end. A success the service refuses is reported as a failure:
 // the refusal leaves the run and its lock as they are (docs/spec/contracts.md §20.3).
-func (r *Runner) end(ctx context.Context, f *folder, res *Result, lost error) error {
-	if lost != nil {
-		r.fail(f, res, "the run was lost: "+lost.Error())
-	}
+//
+// It is called with the outcome as it was even when an artifact found the run
+// gone: the runner may have died behind the answer to this very call, and the
+// same key gives that answer again.
+func (r *Runner) end(ctx context.Context, f *folder, res *Result) error {
 	for {
 		e := *f.End
 		key := f.Run + "-" + string(e.Outcome)
@@ -106,6 +111,9 @@ func (r *Runner) end(ctx context.Context, f *folder, res *Result, lost error) er
 			return nil
 		case givenUp(err):
 			res.Status, res.Evidence, res.Err = Lost, ended.Evidence, err
+			if res.Outcome != phase.Failed {
+				res.Outcome, res.Reason = phase.Failed, "the run was lost: "+err.Error()
+			}
 			return nil
 		case unanswered(err):
 			return err

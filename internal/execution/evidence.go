@@ -111,9 +111,14 @@ func (f *folder) evidence(head, diffHash, outputHash, lockfileHash string, tools
 
 // lockfileHash is the hash of the first lockfile at a commit (§10.1).
 func (r *repository) lockfileHash(ctx context.Context, commit string) string {
+	list, err := r.output(ctx, append([]string{"ls-tree", "-z", "--name-only", "--full-tree", commit, "--"}, ingest.Lockfiles()...)...)
+	if err != nil {
+		return ingest.LockfileHash(nil)
+	}
+	there := strings.Split(string(list), "\x00")
 	for _, name := range ingest.Lockfiles() {
-		if text := r.file(ctx, commit, name); text != nil {
-			return ingest.LockfileHash(text)
+		if slices.Contains(there, name) {
+			return ingest.LockfileHash(r.file(ctx, commit, name))
 		}
 	}
 	return ingest.LockfileHash(nil)

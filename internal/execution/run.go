@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -228,7 +229,7 @@ func (w *work) prepare(ctx context.Context) error {
 	if w.From == "" {
 		w.From = w.Base
 	}
-	for _, commit := range []string{w.Base, w.From} {
+	for _, commit := range slices.Compact([]string{w.Base, w.From}) {
 		if _, err := w.repo.commit(ctx, commit); err != nil {
 			return fmt.Errorf("%w; fetch it and run the task again", err)
 		}
