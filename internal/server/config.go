@@ -400,6 +400,33 @@ func (c *Config) List() []Setting {
 	return list
 }
 
+// Defaults is every setting with its default.
+func Defaults() []Setting {
+	list := []Setting{}
+	for _, s := range settings() {
+		usual := strings.Join(s.usual, ",")
+		list = append(list, Setting{s.key, usual, usual, Variable(s.key), s.about})
+	}
+	return list
+}
+
+// In is c with the files it names made absolute, from a folder.
+func (c Config) In(dir string) Config {
+	abs := func(path *string) {
+		if *path != "" && !filepath.IsAbs(*path) {
+			*path = filepath.Join(dir, *path)
+		}
+	}
+	if path, ok := c.file(); ok {
+		abs(&path)
+		c.DB = "sqlite:" + path
+	}
+	for _, path := range []*string{&c.TLSCert, &c.TLSKey, &c.AuditKey, &c.OIDCSecret} {
+		abs(path)
+	}
+	return c
+}
+
 // redactURL takes the password out of a URL.
 func redactURL(text string) string {
 	u, err := url.Parse(text)
