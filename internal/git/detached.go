@@ -254,7 +254,11 @@ func (a *acquisition) linksAcross(changed map[string]bool) {
 			continue
 		}
 		res, err := resolve(a.diskOnly(), l, nil)
-		if err == nil && slices.ContainsFunc(portable, func(p string) bool { return res.meets(p) }) {
+		switch {
+		case err != nil || !slices.ContainsFunc(portable, func(p string) bool { return res.meets(p) }):
+		case res.outcome == folder && surface.IsLinkPoint(l):
+			a.linkPoint(l)
+		default:
 			a.suppliedLink(l)
 		}
 	}

@@ -412,7 +412,7 @@ func record(r *diff.Record) string {
 	case r.Renamed:
 		word = "renamed from " + r.OldName
 	}
-	if r.OldMode == r.NewMode {
+	if r.OldMode == r.NewMode && r.OldMode != "" {
 		modes = r.OldMode
 	}
 	lines := ""
