@@ -2,6 +2,7 @@ package execution
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +29,14 @@ func unanswered(err error) bool {
 	default:
 		return false
 	}
+}
+
+// barred says whether the service does not know the caller, or not as one who
+// may: a token that has run out. It says nothing about the run, whose account
+// waits for a caller who may deliver it.
+func barred(err error) bool {
+	code := string(refusal.CodeOf(err))
+	return strings.HasPrefix(code, "auth.") || strings.HasPrefix(code, "role.")
 }
 
 // pulse keeps the lock of a run until it is stopped.

@@ -1,7 +1,10 @@
+//go:build !windows
+
 package execution_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -221,5 +224,54 @@ func TestAJournalThatCannotBeReadIsLeftAlone(t *testing.T) {
 	}
 	if res := w.run("true"); res.Outcome != phase.Succeeded {
 		t.Error("it keeps others from running")
+	}
+}
+
+func TestAWorktreeTheJournalHasNoWordOfIsFound(t *testing.T) {
+	w := newWorld(t, phase.Build)
+	cmd := w.other("echo a > a.txt; echo ready; sleep 600", "")
+	until(t, "the command", func() bool { return strings.Contains(w.out.String(), "ready") })
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	name := filepath.Join(w.state, w.folders()[0], "journal.json")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var j map[string]any
+	if err := json.Unmarshal(text, &j); err != nil {
+		t.Fatal(err)
+	}
+	delete(j, "tree") // as it was before the worktree was made
+	if text, err = json.Marshal(j); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := w.runner().Recover(t.Context())
+	if err != nil || len(list) != 1 || list[0].Status != execution.Delivered || w.git("show", list[0].HeadCommit+":a.txt") != "a" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// A claim nobody heard the answer of is forgotten when its lock has run out: the
+// service has given the run up by itself.
+func TestAnOldClaimIsForgotten(t *testing.T) {
+	w := newWorld(t, phase.Build)
+	w.service.down = true
+	if _, err := w.runner().Run(t.Context(), w.order("true")); !errors.Is(err, errAway) {
+		t.Fatalf("got %v", err)
+	}
+	for _, c := range []struct {
+		later time.Duration
+		left  int
+	}{{299 * time.Second, 1}, {301 * time.Second, 0}} {
+		w.conf.Now = func() time.Time { return time.Now().Add(c.later) }
+		if list, err := w.runner().Recover(t.Context()); err != nil || len(list) != 0 || len(w.folders()) != c.left {
+			t.Errorf("after %s: %v, %v, %v", c.later, list, err, w.folders())
+		}
 	}
 }

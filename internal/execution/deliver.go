@@ -23,7 +23,7 @@ func (r *Runner) deliver(ctx context.Context, f *folder, repo *repository) (*Res
 		}
 		err = r.end(ctx, f, res)
 	}
-	if err != nil { // nobody answers
+	if err != nil { // nobody answers, or nobody may ask
 		res.Status, res.Err = Spooled, err
 		r.note("run %s is kept for delivery: %s", f.Ticket.ExecutionID, short(err.Error()))
 		return res, nil
@@ -51,7 +51,7 @@ func (r *Runner) put(ctx context.Context, f *folder, res *Result) (lost, silence
 		case err == nil:
 		case givenUp(err):
 			return err, nil
-		case unanswered(err):
+		case unanswered(err) || barred(err):
 			return nil, err
 		default:
 			r.fail(f, res, "the service refuses the artifact "+string(kind)+": "+err.Error())
@@ -115,7 +115,7 @@ func (r *Runner) end(ctx context.Context, f *folder, res *Result) error {
 				res.Outcome, res.Reason = phase.Failed, "the run was lost: "+err.Error()
 			}
 			return nil
-		case unanswered(err):
+		case unanswered(err) || barred(err):
 			return err
 		case e.Outcome != phase.Failed:
 			r.fail(f, res, "the service refuses the result: "+err.Error())

@@ -99,7 +99,7 @@ type Status string
 const (
 	Delivered Status = "delivered" // the service has the account, and Outcome is its
 	Lost      Status = "lost"      // the service had given the run up; it keeps the Evidence (§4.5)
-	Spooled   Status = "spooled"   // the service does not answer; the next start delivers
+	Spooled   Status = "spooled"   // the service does not answer, or not to this token; the next start delivers
 	Refused   Status = "refused"   // the service takes neither the result nor the failure
 )
 

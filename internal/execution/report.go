@@ -23,15 +23,15 @@ import (
 // run: a fact that cannot be read could have raised the risk.
 type Report struct {
 	// Blocked says that the work could not be done, and why.
-	Blocked string `json:"blocked"`
+	Blocked string `json:"blocked,omitempty"`
 	// Tests is a test report (docs/contracts/test-report.schema.json): the unit
 	// tests in Build, the integration tests in Stabilize. Without it the exit
 	// status of the command is the one test there is.
-	Tests   json.RawMessage `json:"tests"`
-	Checks  []Check         `json:"checks"`
-	Signals map[string]bool `json:"riskSignals"`
-	Facts   []risk.Fact     `json:"facts"`
-	Tools   []string        `json:"tools"` // that the command used, beside itself
+	Tests   json.RawMessage `json:"tests,omitempty"`
+	Checks  []Check         `json:"checks,omitempty"`
+	Signals map[string]bool `json:"riskSignals,omitempty"`
+	Facts   []risk.Fact     `json:"facts,omitempty"`
+	Tools   []string        `json:"tools,omitempty"` // that the command used, beside itself
 }
 
 // Names of the files in PLIMSOLL_OUT.
@@ -59,11 +59,16 @@ func readBounded(name string, bound int64) ([]byte, error) {
 }
 
 func readReport(name string) (Report, error) {
-	var r Report
 	text, err := readBounded(name, reportBound)
 	if err != nil || text == nil {
-		return r, err
+		return Report{}, err
 	}
+	return ParseReport(text)
+}
+
+// ParseReport reads report.json.
+func ParseReport(text []byte) (Report, error) {
+	var r Report
 	if _, err := contract.Parse(text); err != nil {
 		return r, err // duplicate members, which the decoder below would not see
 	}
@@ -74,6 +79,9 @@ func readReport(name string) (Report, error) {
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return r, errors.New("something follows the object")
+	}
+	if string(r.Tests) == "null" {
+		r.Tests = nil
 	}
 	return r, r.check()
 }

@@ -1,3 +1,5 @@
+//go:build !windows
+
 package execution_test
 
 import (
@@ -513,4 +515,60 @@ func TestABareRepositoryWillDo(t *testing.T) {
 	if res.Outcome != phase.Succeeded || gitIn(t, bare, "show", res.Branch+":a.txt") != "a" {
 		t.Errorf("%+v", res)
 	}
+}
+
+func TestATokenThatHasRunOutLosesNoWork(t *testing.T) {
+	w := newWorld(t, phase.Build)
+	for _, name := range []string{"beat", "put build_log", "complete"} {
+		w.service.refuse[name] = refusal.AuthRequired
+	}
+	res := w.run("true")
+	if res.Status != execution.Spooled || res.Outcome != phase.Succeeded || refusal.CodeOf(res.Err) != refusal.AuthRequired {
+		t.Fatalf("%+v", res)
+	}
+	clear(w.service.refuse)
+	if list, err := w.runner().Recover(t.Context()); err != nil || len(list) != 1 || list[0].Status != execution.Delivered || list[0].Outcome != phase.Succeeded {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestASecondRunnerIsRefusedAndLeavesNothing(t *testing.T) {
+	w := newWorld(t, phase.Build)
+	second := make(chan error, 1)
+	go func() {
+		until(t, "the command", func() bool { return strings.Contains(w.out.String(), "ready") })
+		_, err := w.runner().Run(context.Background(), w.order("touch second"))
+		second <- err
+	}()
+	res := w.run(`echo ready; n=0; while test $n -lt 100 && test "$(ls "$PLIMSOLL_OUT/../.." | wc -l)" -lt 2; do n=$((n+1)); sleep 0.02; done; sleep 0.3`)
+	if err := <-second; refusal.CodeOf(err) != refusal.LockHeld {
+		t.Errorf("got %v", err)
+	}
+	if res.Outcome != phase.Succeeded || len(w.folders()) != 0 {
+		t.Errorf("%+v, %v", res, w.folders())
+	}
+}
+
+func FuzzParseReport(f *testing.F) {
+	f.Add([]byte(`{"blocked":"x","checks":[{"criterion":"c","passed":true,"detail":""}],"riskSignals":{"legalConcern":true}}`))
+	f.Add([]byte(`{"facts":[{"action":"finding","certainty":"possible"}],"tools":[" "]}`))
+	f.Add([]byte(`{"tests":{"tool":"t","command":["t"],"exitCode":1.0,"passed":0,"failed":0,"skipped":0,"startedAt":"2026-01-01T00:00:00Z","endedAt":"2026-01-01T00:00:01Z"}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := execution.ParseReport(b)
+		if err != nil {
+			return
+		}
+		for _, fact := range r.Facts {
+			if fact.Check() != nil {
+				t.Errorf("a fact that says nothing was taken: %+v", fact)
+			}
+		}
+		again, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := execution.ParseReport(again); err != nil {
+			t.Errorf("%s: what was read does not read again: %v", again, err)
+		}
+	})
 }
