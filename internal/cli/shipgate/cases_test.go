@@ -257,7 +257,7 @@ type boundaryResult struct {
 		HumanReview         struct {
 			RequiredReviewers []string `json:"required_reviewers"`
 		} `json:"human_review"`
-		NextAction          struct {
+		NextAction struct {
 			Actor, Kind, Command, Expects string
 		} `json:"next_action"`
 	}
