@@ -15,6 +15,7 @@ import (
 // noops measures the jobs per second of a queue whose jobs do nothing: the
 // floor everything else is compared with. All are enqueued before it starts.
 func noops(b *testing.B, at address) {
+	b.Helper()
 	const jobs = 2000
 	for range b.N {
 		done := make(chan struct{}, jobs)
@@ -63,6 +64,7 @@ func BenchmarkNoopJobsPostgres(b *testing.B) { noops(b, address(pgtest.New(b))) 
 // updates measures changes per second: each writes a chain and a job and is
 // on the disk when it is reported.
 func updates(b *testing.B, at address, writers int) {
+	b.Helper()
 	n, err := open(b.Context(), at, queue.Config{Kinds: []queue.Kind{{Name: "judge", Work: (&diary{}).work}}})
 	if err != nil {
 		b.Fatal(err)

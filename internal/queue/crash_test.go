@@ -120,80 +120,86 @@ func (v *victim) kill() []string {
 // not at all, and what was reported as kept is there, wherever the process is
 // killed.
 func TestAKilledProcessLeavesNothingHalfDone(t *testing.T) {
-	both(t, func(t *testing.T, at address) {
-		reported := []string{}
-		for round := range 4 {
-			v := spawn(t, "write", at, "PLIMSOLL_TEST_FROM="+strconv.Itoa(1000*(round+1)))
-			for range 2 + round {
-				reported = append(reported, v.line())
+	for _, db := range databases {
+		t.Run(db.name, func(t *testing.T) {
+			at := db.make(t)
+			reported := []string{}
+			for round := range 4 {
+				v := spawn(t, "write", at, "PLIMSOLL_TEST_FROM="+strconv.Itoa(1000*(round+1)))
+				for range 2 + round {
+					reported = append(reported, v.line())
+				}
+				time.Sleep(time.Duration(round) * 3 * time.Millisecond) // somewhere in a transaction
+				reported = append(reported, v.kill()...)
 			}
-			time.Sleep(time.Duration(round) * 3 * time.Millisecond) // somewhere in a transaction
-			reported = append(reported, v.kill()...)
-		}
-		d := &diary{now: time.Now().Add(time.Minute)}
-		worked := []string{}
-		n := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "judge", Work: func(_ context.Context, a pipeline.Attempt) error {
-			worked = append(worked, a.Key)
-			return nil
-		}}}})
-		drain(t, n)
-		slices.Sort(worked)
-		there := made(t, n)
-		if !slices.Equal(there, worked) {
-			t.Errorf("chains %v\n  jobs %v", there, worked)
-		}
-		events, records := logged(t, n)
-		if !slices.Equal(there, events) || !slices.Equal(there, records) {
-			t.Errorf(" chains %v\n events %v\nrecords %v", there, events, records)
-		}
-		for _, id := range reported {
-			if !slices.Contains(there, id) {
-				t.Errorf("%s was reported and is not there", id)
+			d := &diary{now: time.Now().Add(time.Minute)}
+			worked := []string{}
+			n := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "judge", Work: func(_ context.Context, a pipeline.Attempt) error {
+				worked = append(worked, a.Key)
+				return nil
+			}}}})
+			drain(t, n)
+			slices.Sort(worked)
+			there := made(t, n)
+			if !slices.Equal(there, worked) {
+				t.Errorf("chains %v\n  jobs %v", there, worked)
 			}
-		}
-	})
+			events, records := logged(t, n)
+			if !slices.Equal(there, events) || !slices.Equal(there, records) {
+				t.Errorf(" chains %v\n events %v\nrecords %v", there, events, records)
+			}
+			for _, id := range reported {
+				if !slices.Contains(there, id) {
+					t.Errorf("%s was reported and is not there", id)
+				}
+			}
+		})
+	}
 }
 
 // A job of a killed process runs again, and the attempt it was in does not
 // count: at once where one process works alone, after its lease elsewhere.
 func TestAKilledProcessGivesItsJobsBackUncounted(t *testing.T) {
-	both(t, func(t *testing.T, at address) {
-		first := start(t, at, queue.Config{Kinds: []queue.Kind{{Name: "judge", Work: (&diary{}).work, Retry: generation}}})
-		first.enqueue(t, pipeline.Job{Kind: "judge", Key: "a"})
-		if err := first.close(); err != nil {
-			t.Fatal(err)
-		}
-		first.close = func() error { return nil }
+	for _, db := range databases {
+		t.Run(db.name, func(t *testing.T) {
+			at := db.make(t)
+			first := start(t, at, queue.Config{Kinds: []queue.Kind{{Name: "judge", Work: (&diary{}).work, Retry: generation}}})
+			first.enqueue(t, pipeline.Job{Kind: "judge", Key: "a"})
+			if err := first.close(); err != nil {
+				t.Fatal(err)
+			}
+			first.close = func() error { return nil }
 
-		v := spawn(t, "work", at)
-		if got := v.line(); got != "a#1" {
-			t.Fatalf("the process works %s", got)
-		}
-		v.kill()
+			v := spawn(t, "work", at)
+			if got := v.line(); got != "a#1" {
+				t.Fatalf("the process works %s", got)
+			}
+			v.kill()
 
-		done := make(chan string, 10)
-		n := start(t, at, queue.Config{Node: "other", Beat: beat, Silence: silence, Kinds: []queue.Kind{{
-			Name: "judge", Retry: generation,
-			Work: func(_ context.Context, a pipeline.Attempt) error {
-				done <- fmt.Sprintf("%s#%d", a.Key, a.Number)
-				return nil
-			},
-		}}})
-		began := time.Now()
-		stop := running(t, n)
-		if got := soon(t, done, "the job of the killed process"); got != "a#1" {
-			t.Errorf("it runs again as %s, want its first attempt", got)
-		}
-		if took := time.Since(began); took > 15*time.Second {
-			t.Errorf("it took %v", took)
-		}
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
-		if len(done) > 0 {
-			t.Errorf("it ran once more: %s", <-done)
-		}
-	})
+			done := make(chan string, 10)
+			n := start(t, at, queue.Config{Node: "other", Beat: beat, Silence: silence, Kinds: []queue.Kind{{
+				Name: "judge", Retry: generation,
+				Work: func(_ context.Context, a pipeline.Attempt) error {
+					done <- fmt.Sprintf("%s#%d", a.Key, a.Number)
+					return nil
+				},
+			}}})
+			began := time.Now()
+			stop := running(t, n)
+			if got := soon(t, done, "the job of the killed process"); got != "a#1" {
+				t.Errorf("it runs again as %s, want its first attempt", got)
+			}
+			if took := time.Since(began); took > 15*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if err := stop(); err != nil {
+				t.Error(err)
+			}
+			if len(done) > 0 {
+				t.Errorf("it ran once more: %s", <-done)
+			}
+		})
+	}
 }
 
 // A living node keeps its jobs, however long they take.

@@ -42,10 +42,13 @@ func TestMain(m *testing.M) {
 // address names a database: a file, or the URL of a server.
 type address string
 
-// both runs a test on both databases.
-func both(t *testing.T, test func(t *testing.T, at address)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, address(filepath.Join(t.TempDir(), "plimsoll.db"))) })
-	t.Run("postgres", func(t *testing.T) { test(t, address(pgtest.New(t))) })
+// databases is where every test runs.
+var databases = []struct {
+	name string
+	make func(testing.TB) address
+}{
+	{"sqlite", func(t testing.TB) address { t.Helper(); return address(filepath.Join(t.TempDir(), "plimsoll.db")) }},
+	{"postgres", func(t testing.TB) address { t.Helper(); return address(pgtest.New(t)) }},
 }
 
 // node is a process's store and queue.
@@ -184,156 +187,174 @@ func drain(t *testing.T, n *node) {
 }
 
 func TestARetryStartsExactlyWhenItIsDue(t *testing.T) {
-	both(t, func(t *testing.T, at address) {
-		d := &diary{now: noon}
-		n := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "generate", Work: d.work, Retry: generation}}})
-		bad := errors.New("the output has no plan")
-		d.answers = []error{bad, bad, bad, bad}
-		n.enqueue(t, pipeline.Job{Kind: "generate", Key: "IC-001:1:TaskSeed"})
-		for _, step := range []struct {
-			at   time.Duration
-			want string
-		}{
-			{0, "0s IC-001:1:TaskSeed#1"},
-			{30*time.Second - time.Millisecond, ""},
-			{30 * time.Second, "30s IC-001:1:TaskSeed#2"},
-			{90*time.Second - time.Millisecond, ""},
-			{90 * time.Second, "1m30s IC-001:1:TaskSeed#3"},
-			{210*time.Second - time.Millisecond, ""},
-			{210 * time.Second, "3m30s IC-001:1:TaskSeed#4!"},
-			{24 * time.Hour, ""},
-		} {
-			d.at(step.at)
-			drain(t, n)
-			if got := d.read(); got != step.want {
-				t.Errorf("after %v: %q, want %q", step.at, got, step.want)
+	for _, db := range databases {
+		t.Run(db.name, func(t *testing.T) {
+			at := db.make(t)
+			d := &diary{now: noon}
+			n := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "generate", Work: d.work, Retry: generation}}})
+			bad := errors.New("the output has no plan")
+			d.answers = []error{bad, bad, bad, bad}
+			n.enqueue(t, pipeline.Job{Kind: "generate", Key: "IC-001:1:TaskSeed"})
+			for _, step := range []struct {
+				at   time.Duration
+				want string
+			}{
+				{0, "0s IC-001:1:TaskSeed#1"},
+				{30*time.Second - time.Millisecond, ""},
+				{30 * time.Second, "30s IC-001:1:TaskSeed#2"},
+				{90*time.Second - time.Millisecond, ""},
+				{90 * time.Second, "1m30s IC-001:1:TaskSeed#3"},
+				{210*time.Second - time.Millisecond, ""},
+				{210 * time.Second, "3m30s IC-001:1:TaskSeed#4!"},
+				{24 * time.Hour, ""},
+			} {
+				d.at(step.at)
+				drain(t, n)
+				if got := d.read(); got != step.want {
+					t.Errorf("after %v: %q, want %q", step.at, got, step.want)
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
 func TestOnlyItsOwnFailuresCount(t *testing.T) {
-	both(t, func(t *testing.T, at address) {
-		d := &diary{now: noon}
-		n := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{
-			{Name: "generate", Work: d.work, Retry: generation},
-			{Name: "panic", Work: func(ctx context.Context, a pipeline.Attempt) error { _ = d.work(ctx, a); panic("a broken invariant") }, Retry: generation[:1]},
-			{Name: "slow", Work: func(ctx context.Context, a pipeline.Attempt) error {
-				_ = d.work(ctx, a)
-				<-ctx.Done()
-				return fault.E("test", fault.Unavailable, "it took too long", ctx.Err())
-			}, Retry: generation[:1], Timeout: time.Millisecond},
-		}})
-		steps := func(job pipeline.Job, want ...string) {
-			t.Helper()
-			n.enqueue(t, job)
-			for i, at := range []time.Duration{0, time.Second, 31 * time.Second, 32 * time.Second, 200 * time.Second} {
-				d.at(at)
-				drain(t, n)
-				if got := d.read(); got != want[i] {
-					t.Errorf("%s after %v: %q, want %q", job.Key, at, got, want[i])
+	for _, db := range databases {
+		t.Run(db.name, func(t *testing.T) {
+			at := db.make(t)
+			d := &diary{now: noon}
+			n := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{
+				{Name: "generate", Work: d.work, Retry: generation},
+				{Name: "panic", Work: func(ctx context.Context, a pipeline.Attempt) error { _ = d.work(ctx, a); panic("a broken invariant") }, Retry: generation[:1]},
+				{Name: "slow", Work: func(ctx context.Context, a pipeline.Attempt) error {
+					_ = d.work(ctx, a)
+					<-ctx.Done()
+					return fault.E("test", fault.Unavailable, "it took too long", ctx.Err())
+				}, Retry: generation[:1], Timeout: time.Millisecond},
+			}})
+			steps := func(job pipeline.Job, want ...string) {
+				t.Helper()
+				n.enqueue(t, job)
+				for i, at := range []time.Duration{0, time.Second, 31 * time.Second, 32 * time.Second, 200 * time.Second} {
+					d.at(at)
+					drain(t, n)
+					if got := d.read(); got != want[i] {
+						t.Errorf("%s after %v: %q, want %q", job.Key, at, got, want[i])
+					}
 				}
+				d.at(0)
 			}
-			d.at(0)
-		}
-		d.answers = []error{
-			fault.E("test", fault.Unavailable, "the database is away", nil),
-			errors.New("no plan"),
-			&pipeline.Again{After: time.Second, Err: errors.New("the lock is held")},
-			errors.New("no plan"),
-		}
-		steps(pipeline.Job{Kind: "generate", Key: "a"}, "0s a#1", "1s a#1", "31s a#2", "32s a#2", "3m20s a#3")
-		steps(pipeline.Job{Kind: "panic", Key: "b"}, "0s b#1", "", "31s b#2!", "", "")
-		steps(pipeline.Job{Kind: "slow", Key: "c"}, "0s c#1", "", "31s c#2!", "", "")
-	})
+			d.answers = []error{
+				fault.E("test", fault.Unavailable, "the database is away", nil),
+				errors.New("no plan"),
+				&pipeline.Again{After: time.Second, Err: errors.New("the lock is held")},
+				errors.New("no plan"),
+			}
+			steps(pipeline.Job{Kind: "generate", Key: "a"}, "0s a#1", "1s a#1", "31s a#2", "32s a#2", "3m20s a#3")
+			steps(pipeline.Job{Kind: "panic", Key: "b"}, "0s b#1", "", "31s b#2!", "", "")
+			steps(pipeline.Job{Kind: "slow", Key: "c"}, "0s c#1", "", "31s c#2!", "", "")
+		})
+	}
 }
 
 func TestAJobIsCarriedWholeAndStartsNoSoonerThanItMay(t *testing.T) {
-	both(t, func(t *testing.T, at address) {
-		d := &diary{now: noon}
-		var got []pipeline.Attempt
-		n := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "expire_gate", Work: func(_ context.Context, a pipeline.Attempt) error {
-			got = append(got, a)
-			return nil
-		}}}})
-		due := noon.Add(24*time.Hour + time.Millisecond)
-		n.enqueue(t, pipeline.Job{Kind: "expire_gate", Key: "PG-001", Chain: "IC-001", Args: []byte(`{"id": "PG-001", "text": "ä<&>"}`), At: due})
-		d.at(24 * time.Hour)
-		drain(t, n)
-		if len(got) != 0 {
-			t.Errorf("it started at %v, due is %v", d.clock(), due)
-		}
-		d.at(24*time.Hour + time.Millisecond)
-		drain(t, n)
-		if len(got) != 1 || got[0].Kind != "expire_gate" || got[0].Key != "PG-001" || got[0].Chain != "IC-001" || !got[0].At.Equal(due) || got[0].Number != 1 || !got[0].Last {
-			t.Errorf("it was called with %+v", got)
-		}
-		if len(got) == 1 && !sameJSON(got[0].Args, []byte(`{"id": "PG-001", "text": "ä<&>"}`)) {
-			t.Errorf("its arguments are %s", got[0].Args)
-		}
-		for _, args := range []string{`{`, `{"text":"\u0000"}`} {
-			if err := n.try(t, pipeline.Job{Kind: "expire_gate", Args: []byte(args)}); err == nil {
-				t.Errorf("the arguments %s were taken", args)
+	for _, db := range databases {
+		t.Run(db.name, func(t *testing.T) {
+			at := db.make(t)
+			d := &diary{now: noon}
+			var got []pipeline.Attempt
+			n := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "expire_gate", Work: func(_ context.Context, a pipeline.Attempt) error {
+				got = append(got, a)
+				return nil
+			}}}})
+			due := noon.Add(24*time.Hour + time.Millisecond)
+			n.enqueue(t, pipeline.Job{Kind: "expire_gate", Key: "PG-001", Chain: "IC-001", Args: []byte(`{"id": "PG-001", "text": "ä<&>"}`), At: due})
+			d.at(24 * time.Hour)
+			drain(t, n)
+			if len(got) != 0 {
+				t.Errorf("it started at %v, due is %v", d.clock(), due)
 			}
-		}
-	})
+			d.at(24*time.Hour + time.Millisecond)
+			drain(t, n)
+			if len(got) != 1 || got[0].Kind != "expire_gate" || got[0].Key != "PG-001" || got[0].Chain != "IC-001" || !got[0].At.Equal(due) || got[0].Number != 1 || !got[0].Last {
+				t.Errorf("it was called with %+v", got)
+			}
+			if len(got) == 1 && !sameJSON(got[0].Args, []byte(`{"id": "PG-001", "text": "ä<&>"}`)) {
+				t.Errorf("its arguments are %s", got[0].Args)
+			}
+			for _, args := range []string{`{`, `{"text":"\u0000"}`} {
+				if err := n.try(t, pipeline.Job{Kind: "expire_gate", Args: []byte(args)}); err == nil {
+					t.Errorf("the arguments %s were taken", args)
+				}
+			}
+		})
+	}
 }
 
 func TestAKeyIsUsedOnce(t *testing.T) {
-	both(t, func(t *testing.T, at address) {
-		d := &diary{now: noon}
-		n := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "judge", Work: d.work, Retry: generation}, {Name: "gate", Work: d.work, Retry: generation}}})
-		n.enqueue(t, pipeline.Job{Kind: "judge", Key: "a"}, pipeline.Job{Kind: "judge", Key: "a", Args: []byte(`{"other":1}`)})
-		n.enqueue(t, pipeline.Job{Kind: "judge", Key: "a"}, pipeline.Job{Kind: "judge", Key: "b"}, pipeline.Job{Kind: "gate", Key: "a"})
-		drain(t, n)
-		if got := d.read(); got != "0s a#1, 0s b#1, 0s a#1" {
-			t.Errorf("it was called %q", got)
-		}
-		n.enqueue(t, pipeline.Job{Kind: "judge", Key: "a"}) // it is done, not forgotten
-		n.enqueue(t, pipeline.Job{Kind: "judge"}, pipeline.Job{Kind: "judge"})
-		drain(t, n)
-		if got := d.read(); got != "0s #1, 0s #1" {
-			t.Errorf("then it was called %q", got)
-		}
-	})
+	for _, db := range databases {
+		t.Run(db.name, func(t *testing.T) {
+			at := db.make(t)
+			d := &diary{now: noon}
+			n := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "judge", Work: d.work, Retry: generation}, {Name: "gate", Work: d.work, Retry: generation}}})
+			n.enqueue(t, pipeline.Job{Kind: "judge", Key: "a"}, pipeline.Job{Kind: "judge", Key: "a", Args: []byte(`{"other":1}`)})
+			n.enqueue(t, pipeline.Job{Kind: "judge", Key: "a"}, pipeline.Job{Kind: "judge", Key: "b"}, pipeline.Job{Kind: "gate", Key: "a"})
+			drain(t, n)
+			if got := d.read(); got != "0s a#1, 0s b#1, 0s a#1" {
+				t.Errorf("it was called %q", got)
+			}
+			n.enqueue(t, pipeline.Job{Kind: "judge", Key: "a"}) // it is done, not forgotten
+			n.enqueue(t, pipeline.Job{Kind: "judge"}, pipeline.Job{Kind: "judge"})
+			drain(t, n)
+			if got := d.read(); got != "0s #1, 0s #1" {
+				t.Errorf("then it was called %q", got)
+			}
+		})
+	}
 }
 
 func TestAJobExistsWithItsTransactionOnly(t *testing.T) {
-	both(t, func(t *testing.T, at address) {
-		d := &diary{now: noon}
-		n := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "judge", Work: d.work, Retry: generation}}})
-		undo := errors.New("undo")
-		err := n.store.Update(t.Context(), func(tx pipeline.Tx) error {
-			if err := tx.Enqueue(pipeline.Job{Kind: "judge", Key: "a"}); err != nil {
-				return err
+	for _, db := range databases {
+		t.Run(db.name, func(t *testing.T) {
+			at := db.make(t)
+			d := &diary{now: noon}
+			n := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "judge", Work: d.work, Retry: generation}}})
+			undo := errors.New("undo")
+			err := n.store.Update(t.Context(), func(tx pipeline.Tx) error {
+				if err := tx.Enqueue(pipeline.Job{Kind: "judge", Key: "a"}); err != nil {
+					return err
+				}
+				return undo
+			})
+			if !errors.Is(err, undo) {
+				t.Fatal(err)
 			}
-			return undo
+			drain(t, n)
+			if got := d.read(); got != "" {
+				t.Errorf("a job that was undone was called: %s", got)
+			}
+			n.enqueue(t, pipeline.Job{Kind: "judge", Key: "a"}) // its key is free
+			drain(t, n)
+			if got := d.read(); got != "0s a#1" {
+				t.Errorf("it was called %q", got)
+			}
 		})
-		if !errors.Is(err, undo) {
-			t.Fatal(err)
-		}
-		drain(t, n)
-		if got := d.read(); got != "" {
-			t.Errorf("a job that was undone was called: %s", got)
-		}
-		n.enqueue(t, pipeline.Job{Kind: "judge", Key: "a"}) // its key is free
-		drain(t, n)
-		if got := d.read(); got != "0s a#1" {
-			t.Errorf("it was called %q", got)
-		}
-	})
+	}
 }
 
 func TestAKindNobodyKnowsWaits(t *testing.T) {
-	both(t, func(t *testing.T, at address) {
-		d := &diary{now: noon}
-		old := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "judge", Work: d.work, Retry: generation}}})
-		old.enqueue(t, pipeline.Job{Kind: "from_the_future", Key: "a"}, pipeline.Job{Kind: "judge", Key: "b"})
-		drain(t, old)
-		if got := d.read(); got != "0s b#1" {
-			t.Errorf("it was called %q", got)
-		}
-	})
+	for _, db := range databases {
+		t.Run(db.name, func(t *testing.T) {
+			at := db.make(t)
+			d := &diary{now: noon}
+			old := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "judge", Work: d.work, Retry: generation}}})
+			old.enqueue(t, pipeline.Job{Kind: "from_the_future", Key: "a"}, pipeline.Job{Kind: "judge", Key: "b"})
+			drain(t, old)
+			if got := d.read(); got != "0s b#1" {
+				t.Errorf("it was called %q", got)
+			}
+		})
+	}
 }
 
 func TestTheTableOfKindsIsChecked(t *testing.T) {
@@ -374,101 +395,110 @@ func soon[T any](t *testing.T, c <-chan T, what string) T {
 }
 
 func TestARunningQueueWorksWhatIsCommitted(t *testing.T) {
-	both(t, func(t *testing.T, at address) {
-		done := make(chan string, 10)
-		n := start(t, at, queue.Config{Kinds: []queue.Kind{{Name: "judge", Work: func(_ context.Context, a pipeline.Attempt) error {
-			done <- a.Key
-			return nil
-		}}}})
-		n.enqueue(t, pipeline.Job{Kind: "judge", Key: "before"})
-		stop := running(t, n)
-		if got := soon(t, done, "the job from before the start"); got != "before" {
-			t.Errorf("it worked %s", got)
-		}
-		n.enqueue(t, pipeline.Job{Kind: "judge", Key: "after"})
-		soon(t, done, "the job from after the start")
-		due := time.Now().Add(300 * time.Millisecond)
-		n.enqueue(t, pipeline.Job{Kind: "judge", Key: "later", At: due})
-		soon(t, done, "the job that was scheduled")
-		if late := time.Since(due); late < 0 || late > 3*time.Second {
-			t.Errorf("it started %v after it was due", late)
-		}
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	for _, db := range databases {
+		t.Run(db.name, func(t *testing.T) {
+			at := db.make(t)
+			done := make(chan string, 10)
+			n := start(t, at, queue.Config{Kinds: []queue.Kind{{Name: "judge", Work: func(_ context.Context, a pipeline.Attempt) error {
+				done <- a.Key
+				return nil
+			}}}})
+			n.enqueue(t, pipeline.Job{Kind: "judge", Key: "before"})
+			stop := running(t, n)
+			if got := soon(t, done, "the job from before the start"); got != "before" {
+				t.Errorf("it worked %s", got)
+			}
+			n.enqueue(t, pipeline.Job{Kind: "judge", Key: "after"})
+			soon(t, done, "the job from after the start")
+			due := time.Now().Add(300 * time.Millisecond)
+			n.enqueue(t, pipeline.Job{Kind: "judge", Key: "later", At: due})
+			soon(t, done, "the job that was scheduled")
+			if late := time.Since(due); late < 0 || late > 3*time.Second {
+				t.Errorf("it started %v after it was due", late)
+			}
+			if err := stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 func TestAStopWaitsForWhatRunsAndTakesNothingMore(t *testing.T) {
-	both(t, func(t *testing.T, at address) {
-		started, release := make(chan string, 10), make(chan struct{})
-		kinds := []queue.Kind{{Name: "judge", Work: func(_ context.Context, a pipeline.Attempt) error {
-			started <- fmt.Sprintf("%s#%d", a.Key, a.Number)
-			<-release
-			return nil
-		}}}
-		n := start(t, at, queue.Config{Kinds: kinds, Workers: 1})
-		n.enqueue(t, pipeline.Job{Kind: "judge", Key: "a"}, pipeline.Job{Kind: "judge", Key: "b"})
-		stop := running(t, n)
-		soon(t, started, "the first job")
-		stopped := make(chan error, 1)
-		go func() { stopped <- stop() }()
-		select {
-		case err := <-stopped:
-			t.Fatalf("it stopped while a job ran: %v", err)
-		case <-time.After(100 * time.Millisecond):
-		}
-		close(release)
-		if err := soon(t, stopped, "the stop"); err != nil {
-			t.Error(err)
-		}
-		if len(started) > 0 {
-			t.Errorf("it took %s after it was asked to stop", <-started)
-		}
+	for _, db := range databases {
+		t.Run(db.name, func(t *testing.T) {
+			at := db.make(t)
+			started, release := make(chan string, 10), make(chan struct{})
+			kinds := []queue.Kind{{Name: "judge", Work: func(_ context.Context, a pipeline.Attempt) error {
+				started <- fmt.Sprintf("%s#%d", a.Key, a.Number)
+				<-release
+				return nil
+			}}}
+			n := start(t, at, queue.Config{Kinds: kinds, Workers: 1})
+			n.enqueue(t, pipeline.Job{Kind: "judge", Key: "a"}, pipeline.Job{Kind: "judge", Key: "b"})
+			stop := running(t, n)
+			soon(t, started, "the first job")
+			stopped := make(chan error, 1)
+			go func() { stopped <- stop() }()
+			select {
+			case err := <-stopped:
+				t.Fatalf("it stopped while a job ran: %v", err)
+			case <-time.After(100 * time.Millisecond):
+			}
+			close(release)
+			if err := soon(t, stopped, "the stop"); err != nil {
+				t.Error(err)
+			}
+			if len(started) > 0 {
+				t.Errorf("it took %s after it was asked to stop", <-started)
+			}
 
-		d := &diary{now: time.Now().Add(time.Minute)}
-		if err := n.close(); err != nil {
-			t.Fatal(err)
-		}
-		n.close = func() error { return nil }
-		next := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "judge", Work: d.work, Retry: generation}}})
-		drain(t, next)
-		if got := d.read(); !strings.HasSuffix(got, " b#1") || strings.Contains(got, "a#") {
-			t.Errorf("what was left over is %q, want b alone", got)
-		}
-	})
+			d := &diary{now: time.Now().Add(time.Minute)}
+			if err := n.close(); err != nil {
+				t.Fatal(err)
+			}
+			n.close = func() error { return nil }
+			next := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "judge", Work: d.work, Retry: generation}}})
+			drain(t, next)
+			if got := d.read(); !strings.HasSuffix(got, " b#1") || strings.Contains(got, "a#") {
+				t.Errorf("what was left over is %q, want b alone", got)
+			}
+		})
+	}
 }
 
 func TestASecondSignalGivesWhatRunsBackUncounted(t *testing.T) {
-	both(t, func(t *testing.T, at address) {
-		started := make(chan struct{}, 1)
-		n := start(t, at, queue.Config{Kinds: []queue.Kind{{Name: "judge", Work: func(ctx context.Context, _ pipeline.Attempt) error {
-			started <- struct{}{}
-			<-ctx.Done()
-			return fault.E("test", fault.Unavailable, "cancelled", ctx.Err())
-		}, Retry: generation}}})
-		n.enqueue(t, pipeline.Job{Kind: "judge", Key: "a"})
-		stop := running(t, n)
-		soon(t, started, "the job")
-		stopped := make(chan error, 1)
-		go func() { stopped <- stop() }()
-		if err := n.Abort(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if err := soon(t, stopped, "the stop"); err != nil {
-			t.Error(err)
-		}
-		if err := n.close(); err != nil {
-			t.Fatal(err)
-		}
-		n.close = func() error { return nil }
-		d := &diary{now: time.Now().Add(time.Minute)}
-		next := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "judge", Work: d.work, Retry: generation}}})
-		drain(t, next)
-		if got := d.read(); !strings.HasSuffix(got, " a#1") {
-			t.Errorf("it was called %q, want its first attempt again", got)
-		}
-	})
+	for _, db := range databases {
+		t.Run(db.name, func(t *testing.T) {
+			at := db.make(t)
+			started := make(chan struct{}, 1)
+			n := start(t, at, queue.Config{Kinds: []queue.Kind{{Name: "judge", Work: func(ctx context.Context, _ pipeline.Attempt) error {
+				started <- struct{}{}
+				<-ctx.Done()
+				return fault.E("test", fault.Unavailable, "cancelled", ctx.Err())
+			}, Retry: generation}}})
+			n.enqueue(t, pipeline.Job{Kind: "judge", Key: "a"})
+			stop := running(t, n)
+			soon(t, started, "the job")
+			stopped := make(chan error, 1)
+			go func() { stopped <- stop() }()
+			if err := n.Abort(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := soon(t, stopped, "the stop"); err != nil {
+				t.Error(err)
+			}
+			if err := n.close(); err != nil {
+				t.Fatal(err)
+			}
+			n.close = func() error { return nil }
+			d := &diary{now: time.Now().Add(time.Minute)}
+			next := start(t, at, queue.Config{Now: d.clock, Kinds: []queue.Kind{{Name: "judge", Work: d.work, Retry: generation}}})
+			drain(t, next)
+			if got := d.read(); !strings.HasSuffix(got, " a#1") {
+				t.Errorf("it was called %q, want its first attempt again", got)
+			}
+		})
+	}
 }
 
 func TestANodeThatWasDeclaredDeadStops(t *testing.T) {

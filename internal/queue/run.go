@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -55,6 +56,8 @@ type Queue struct {
 	conf   Config
 	kinds  map[pipeline.JobKind]Kind
 	client *river.Client[*sql.Tx]
+
+	starting sync.Mutex // held while River starts: Abort must not come in between
 }
 
 // New is a Queue whose schema is there (see Migrate).
@@ -177,7 +180,10 @@ func (q *Queue) Run(ctx context.Context) error {
 	if err := q.enter(ctx); err != nil {
 		return err
 	}
-	if err := q.client.Start(work); err != nil {
+	q.starting.Lock()
+	err := q.client.Start(work)
+	q.starting.Unlock()
+	if err != nil {
 		return errors.Join(fmt.Errorf("start the queue: %w", err), q.leave(work))
 	}
 	lost := q.beat(ctx)
@@ -196,7 +202,11 @@ func (q *Queue) Run(ctx context.Context) error {
 }
 
 // Abort cancels what runs, for a second signal, and waits until it has ended.
-func (q *Queue) Abort(ctx context.Context) error { return q.client.StopAndCancel(ctx) }
+func (q *Queue) Abort(ctx context.Context) error {
+	q.starting.Lock()
+	q.starting.Unlock() //nolint:staticcheck // the lock orders the two calls, it guards nothing
+	return q.client.StopAndCancel(ctx)
+}
 
 // enter takes the lease and gives back what dead processes were running.
 func (q *Queue) enter(ctx context.Context) error {

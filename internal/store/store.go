@@ -141,7 +141,7 @@ func (s *Store) View(ctx context.Context, fn func(pipeline.Reader) error) error 
 	}
 	defer func() { _ = sqlTx.Rollback() }()
 	r := newReader(ctx, s, sqlTx, func() { _ = sqlTx.Rollback() })
-	defer r.watch.finish()
+	defer func() { _ = r.watch.finish() }() // after an error or a panic; else it has ended
 	if err := r.start(op); err != nil {
 		return err
 	}

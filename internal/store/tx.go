@@ -57,7 +57,7 @@ func newTx(ctx context.Context, s *Store, q *sql.Tx, abandon func()) *tx {
 // run is an update up to its commit.
 func (t *tx) run(fn func(pipeline.Tx) error) error {
 	const op = "store.Update"
-	defer t.watch.finish()
+	defer func() { _ = t.watch.finish() }() // after an error or a panic; else it has ended
 	if err := t.start(op); err != nil {
 		return err
 	}

@@ -63,17 +63,15 @@ func (w *watch) leave() {
 	w.mu.Unlock()
 }
 
-// finish ends the watch: nil when the transaction was not ended before. A
-// second call answers as the first.
+// finish ends the watch; no statement may follow. It answers an error when the
+// transaction was ended before.
 func (w *watch) finish() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.timer.Stop()
-	if w.over == nil {
+	ended := w.over
+	if ended == nil {
 		w.over = errOver
 	}
-	if w.over == errOver {
-		return nil
-	}
-	return w.over
+	return ended
 }

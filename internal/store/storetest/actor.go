@@ -12,6 +12,7 @@ import (
 )
 
 func actors(t *testing.T, open Open) {
+	t.Helper()
 	actor := func(id contract.ActorID, kind contract.ActorType, roles ...contract.Role) *pipeline.Actor {
 		return &pipeline.Actor{ID: id, Type: kind, Roles: contract.RolesOf(roles...), Name: "N", Active: true, CreatedAt: start, UpdatedAt: start}
 	}
@@ -151,6 +152,9 @@ func actors(t *testing.T, open Open) {
 		want.RevokedAt = start.Add(time.Minute)
 		b.view(func(r pipeline.Reader) error {
 			got, err := r.TokenByHash(want.Hash)
+			if err != nil {
+				return err
+			}
 			if diff := cmp.Diff(&want, got); diff != "" {
 				t.Errorf("the token differs (-want +got):\n%s", diff)
 			}

@@ -13,6 +13,7 @@ import (
 )
 
 func artifacts(t *testing.T, open Open) {
+	t.Helper()
 	one := func(run string, kind pipeline.ArtifactKind, text []byte) pipeline.Artifact {
 		return pipeline.Artifact{
 			ExecutionID: run, Kind: kind, Chain: "IC-001", Task: pipeline.Ref{ID: "TS-001", Version: 2}, Phase: "Build",

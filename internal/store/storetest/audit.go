@@ -13,6 +13,7 @@ import (
 )
 
 func audit(t *testing.T, open Open) {
+	t.Helper()
 	t.Run("records are chained in the order of the commits, whoever writes", func(t *testing.T) {
 		b := newBench(t, open)
 		const writers, rounds = 6, 4

@@ -12,6 +12,7 @@ import (
 )
 
 func chains(t *testing.T, open Open) {
+	t.Helper()
 	t.Run("a chain is read as it was written, once per revision", func(t *testing.T) {
 		b := newBench(t, open)
 		want := &pipeline.Chain{

@@ -12,6 +12,7 @@ import (
 )
 
 func contracts(t *testing.T, open Open) {
+	t.Helper()
 	t.Run("a contract is read as it was written", func(t *testing.T) {
 		b := newBench(t, open)
 		var made *pipeline.Contract

@@ -15,6 +15,7 @@ import (
 var same = cmp.Comparer(func(a, b contract.Timestamp) bool { return a == b })
 
 func decisions(t *testing.T, open Open) {
+	t.Helper()
 	reason, empty := "looks \x00 good", ""
 	approval := func(role contract.Role, actor contract.ActorID, d contract.Decision, why *string) contract.Approval {
 		return contract.Approval{Role: role, ActorID: actor, Decision: d, DecidedAt: contract.At(start.Add(5 * time.Millisecond)), Reason: why}

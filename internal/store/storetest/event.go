@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 )
 
 func events(t *testing.T, open Open) {
+	t.Helper()
 	t.Run("an event is read as it was emitted, with its places", func(t *testing.T) {
 		b := newBench(t, open)
 		b.bare("IC-001")
@@ -135,7 +137,7 @@ func events(t *testing.T, open Open) {
 					}
 					return tx.Emit(created(tx, chain, version))
 				})
-				if err == errUndo { //nolint:errorlint // Update answers the error of fn as it is
+				if errors.Is(err, errUndo) {
 					continue
 				}
 				if err != nil {

@@ -16,6 +16,7 @@ import (
 )
 
 func keys(t *testing.T, open Open) {
+	t.Helper()
 	t.Run("what is done is found by its key", func(t *testing.T) {
 		b := newBench(t, open)
 		want := pipeline.Effect{Key: "IC-001:1:TaskSeed", Result: pipeline.Ref{ID: "TS-001", Version: 1}, Detail: []byte(`{"a":1}`), At: start}

@@ -11,6 +11,7 @@ import (
 )
 
 func locks(t *testing.T, open Open) {
+	t.Helper()
 	// take is an acquisition as a use case makes it.
 	take := func(tx pipeline.Tx, holder string, keys ...string) error {
 		list, err := tx.Locks(keys...)

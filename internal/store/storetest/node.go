@@ -12,6 +12,7 @@ import (
 )
 
 func nodes(t *testing.T, open Open) {
+	t.Helper()
 	t.Run("a silent node is buried once, and cannot come back", func(t *testing.T) {
 		b := newBench(t, open)
 		for _, node := range []string{"a", "b"} {

@@ -12,6 +12,7 @@ import (
 )
 
 func runs(t *testing.T, open Open) {
+	t.Helper()
 	one := func(id string) *pipeline.Run {
 		return &pipeline.Run{
 			ExecutionID: id, Chain: "IC-001", TaskSeed: pipeline.Ref{ID: "TS-001", Version: 2}, Phase: "Build", Role: contract.Developer,

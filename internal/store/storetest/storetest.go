@@ -24,6 +24,7 @@ type Open func(t *testing.T, conf store.Config) *store.Store
 
 // Run runs the suite.
 func Run(t *testing.T, open Open) {
+	t.Helper()
 	for _, part := range []struct {
 		name string
 		test func(*testing.T, Open)

@@ -15,6 +15,7 @@ import (
 )
 
 func transactions(t *testing.T, open Open) {
+	t.Helper()
 	t.Run("an error of the function keeps nothing and comes back as it is", func(t *testing.T) {
 		b := newBench(t, open)
 		err := b.store.Update(t.Context(), func(tx pipeline.Tx) error {

@@ -14,6 +14,7 @@ import (
 )
 
 func webhooks(t *testing.T, open Open) {
+	t.Helper()
 	hook := func(id string) *pipeline.Webhook {
 		return &pipeline.Webhook{
 			ID: id, URL: "https://example.org/" + id, Secret: []byte("s"), Types: []event.Type{}, Subjects: []contract.ID{}, Enabled: true,

@@ -149,8 +149,8 @@ func start() (*server, error) {
 	}
 	s := &server{dir: dir, stop: func() error {
 		// An interrupt is a fast shutdown: it does not wait for clients.
-		_ = postgres.Process.Signal(os.Interrupt)
-		<-exited
+		_ = postgres.Process.Signal(os.Interrupt) // it may have ended by itself
+		_ = <-exited
 		_ = log.Close()
 		return os.RemoveAll(dir)
 	}}
