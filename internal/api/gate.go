@@ -48,7 +48,7 @@ type GateStatus struct {
 
 func gateStatus(s *pipeline.Service) endpoint {
 	type parameters struct {
-		Repository string `query:"repository" required:"true"`
+		Repository string `query:"repository" required:"true" empty:"true" doc:"As the service calls it; empty where it has no name."`
 		HeadCommit string `query:"headCommit" doc:"This or diffHash."`
 		DiffHash   string `query:"diffHash"`
 	}

@@ -15,7 +15,8 @@ import (
 // Parameters are the fields of a struct with a tag that says where they stand:
 // path:"id", query:"state" or header:"Plimsoll-Lock-Token". A slice takes every
 // repetition; anything else may be given once. A field that is not tagged
-// required:"true" may be missing and is then its zero value.
+// required:"true" may be missing and is then its zero value; one that is tagged
+// empty:"true" may be given without a value.
 
 var timeType = reflect.TypeFor[time.Time]()
 
@@ -48,6 +49,9 @@ func decodeParameters(r *http.Request, query url.Values, out any) error {
 		out := v.FieldByIndex(f.Index)
 		if in == "path" {
 			out.SetString(values[0]) // what does not exist is not found, whatever its form
+			continue
+		}
+		if f.Tag.Get("empty") == "true" && len(values) == 1 && values[0] == "" {
 			continue
 		}
 		if err := setParameter(out, values); err != "" {

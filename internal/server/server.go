@@ -103,7 +103,7 @@ func New(ctx context.Context, conf Config, options Options) (_ *Server, err erro
 	}
 	s.courier = webhook.New(webhook.Config{Store: s.store, Addresses: addresses, Log: s.log, Node: node})
 	if s.queue, err = queue.New(driver, queue.Config{
-		Node: node, Nodes: s.store, Workers: conf.Workers, Grace: conf.Grace, Logger: s.log, Kinds: s.kinds(),
+		Node: node, Nodes: s.store, Workers: conf.Workers, Grace: conf.Grace, Logger: slog.New(quiet{s.log.Handler()}), Kinds: s.kinds(),
 	}); err != nil {
 		return nil, err
 	}
@@ -117,6 +117,14 @@ func New(ctx context.Context, conf Config, options Options) (_ *Server, err erro
 	}
 	s.handler = s.telemetry.traced(s.api)
 	return s, nil
+}
+
+// quiet is the log of a library, of which operators act on warnings only.
+type quiet struct{ slog.Handler }
+
+// Enabled implements slog.Handler.
+func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && q.Handler.Enabled(ctx, l)
 }
 
 // open opens the database and makes the store on it. Jobs go into the queue in

@@ -15,12 +15,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"plimsoll.dev/internal/api"
 	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/refusal"
 )
 
@@ -157,6 +159,9 @@ type call struct {
 	key          string // made up when the method writes and none is given
 	match        string
 	lock         int64
+	// prefer is the roles to act under, the first that the caller holds, when they
+	// hold several that may and named none.
+	prefer []contract.Role
 }
 
 // answer is what came back.
@@ -185,6 +190,34 @@ func (c *client) do(ctx context.Context, q call) (answer, error) {
 	if q.key == "" && q.method != http.MethodGet {
 		q.key = newKey()
 	}
+	ans, err := c.repeat(ctx, q, body)
+	if refusal.CodeOf(err) != refusal.RoleNotNamed || len(q.prefer) == 0 {
+		return ans, err
+	}
+	as, failed := c.preferred(ctx, q.prefer)
+	if failed != nil || as == "" {
+		return ans, errors.Join(err, failed)
+	}
+	named := *c
+	named.as = string(as)
+	return named.repeat(ctx, q, body)
+}
+
+// preferred is the first of some roles that the caller holds.
+func (c *client) preferred(ctx context.Context, roles []contract.Role) (contract.Role, error) {
+	var me api.Me
+	if _, err := c.get(ctx, "/v1/me", nil, &me); err != nil {
+		return "", err
+	}
+	for _, r := range roles {
+		if slices.Contains(me.Actor.Roles, r) {
+			return r, nil
+		}
+	}
+	return "", nil
+}
+
+func (c *client) repeat(ctx context.Context, q call, body []byte) (answer, error) {
 	var last error
 	for n := range tries {
 		if n > 0 {
@@ -322,4 +355,10 @@ func list[V any](ctx context.Context, c *client, path string, query url.Values, 
 		}
 		query = url.Values{"cursor": {page.Next}}
 	}
+}
+
+// as is q with the roles to act under when none is named.
+func (q call) as(roles ...contract.Role) call {
+	q.prefer = roles
+	return q
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,7 +60,7 @@ func intentCreate(s *session) *cobra.Command {
 		Use: "create TEXT", Short: "Say what is wanted", Args: cobra.MinimumNArgs(1),
 		Example: `  plimsoll intent create "Add a login page" --capability read_repo --capability write_repo`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.act(c.Context(), post("/v1/intents", w.body(args)), s.printContract)
+			return s.act(c.Context(), post("/v1/intents", w.body(args)).as(contract.Requester, contract.Admin), s.printContract)
 		},
 	}
 	w.flags(c)
@@ -71,7 +72,7 @@ func intentRevise(s *session) *cobra.Command {
 	c := &cobra.Command{
 		Use: "revise ID TEXT", Short: "Say it anew, as a next version", Args: cobra.MinimumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.act(c.Context(), post("/v1/intents/"+url.PathEscape(args[0])+"/revise", w.body(args[1:])), s.printContract)
+			return s.act(c.Context(), post("/v1/intents/"+url.PathEscape(args[0])+"/revise", w.body(args[1:])).as(contract.Requester, contract.Admin), s.printContract)
 		},
 	}
 	w.flags(c)
@@ -105,7 +106,11 @@ func activation(s *session, decision, approve, reject string) *cobra.Command {
 			if reason != "" {
 				body["reason"] = reason
 			}
-			return s.act(c.Context(), post("/v1/contracts/"+url.PathEscape(args[0])+"/activations", body), func(text []byte) error {
+			roles, err := cl.missingVotes(c.Context(), d)
+			if err != nil {
+				return err
+			}
+			return s.act(c.Context(), post("/v1/contracts/"+url.PathEscape(args[0])+"/activations", body).as(roles...), func(text []byte) error {
 				var a api.Activation
 				if err := decode(text, &a); err != nil {
 					return err
@@ -121,6 +126,25 @@ func activation(s *session, decision, approve, reject string) *cobra.Command {
 	}
 	c.Flags().StringVarP(&reason, "reason", "m", "", "why")
 	return c
+}
+
+// missingVotes is the roles that may let a Draft begin and have not said so yet.
+func (c *client) missingVotes(ctx context.Context, d document) ([]contract.Role, error) {
+	if len(d.Policy.Approvers) == 0 {
+		return []contract.Role{contract.ProjectLead, contract.Admin}, nil
+	}
+	votes, err := list[api.Vote](ctx, c, "/v1/contracts/"+url.PathEscape(string(d.ID))+"/activations", nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	roles := []contract.Role{}
+	for _, name := range d.Policy.Approvers {
+		voted := slices.ContainsFunc(votes, func(v api.Vote) bool { return v.Version == d.Version && v.Role == contract.Role(name) })
+		if !voted {
+			roles = append(roles, contract.Role(name))
+		}
+	}
+	return roles, nil
 }
 
 func chainCommand(s *session) *cobra.Command {
@@ -258,7 +282,7 @@ func change(s *session, verb, about string, parts []part) *cobra.Command {
 				body[p.name] = *values[i]
 			}
 		}
-		return s.act(c.Context(), post("/v1/contracts/"+url.PathEscape(args[0])+"/"+verb, body), s.printContract)
+		return s.act(c.Context(), post("/v1/contracts/"+url.PathEscape(args[0])+"/"+verb, body).as(contract.ProjectLead, contract.SecurityReviewer, contract.Admin, contract.Requester), s.printContract)
 	}
 	return c
 }
@@ -286,6 +310,7 @@ func contractEdit(s *session) *cobra.Command {
 			}
 			return s.act(c.Context(), call{
 				method: http.MethodPatch, path: "/v1/contracts/" + url.PathEscape(args[0]), body: patch, media: "application/merge-patch+json", match: ans.etag,
+				prefer: []contract.Role{contract.Requester, contract.ProjectLead, contract.Admin},
 			}, s.printContract)
 		},
 	}

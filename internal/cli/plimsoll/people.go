@@ -213,7 +213,7 @@ func lockCommand(s *session) *cobra.Command {
 	acquire := &cobra.Command{
 		Use: "acquire KEY...", Short: "Take locks, all or none", Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.act(c.Context(), post("/v1/locks", map[string]any{"keys": args}), func(text []byte) error {
+			return s.act(c.Context(), post("/v1/locks", map[string]any{"keys": args}).as(executors...), func(text []byte) error {
 				var a api.Acquired
 				if err := decode(text, &a); err != nil {
 					return err

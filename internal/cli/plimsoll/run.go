@@ -24,6 +24,7 @@ import (
 type runFlags struct {
 	repo, phase, base, model, parameters, agent, container, runtime string
 	pass                                                            []string
+	roles                                                           []contract.Role
 	limit                                                           time.Duration
 }
 
@@ -87,42 +88,49 @@ func (s *session) runner(f runFlags) (*execution.Runner, error) {
 	}
 	notes := s.env.Stderr
 	return execution.New(execution.Config{
-		Server: &executor{cl}, Repo: s.env.abs(f.repo), State: s.env.state(), NewID: func() string { return "run-" + strings.TrimPrefix(newKey(), "cli-") },
+		Server: &executor{cl, f.roles}, Judge: judge, Repo: s.env.abs(f.repo), State: s.env.state(), NewID: func() string { return "run-" + strings.TrimPrefix(newKey(), "cli-") },
 		Environ: s.env.Environ, Pass: f.pass, Output: s.env.Stderr, Notes: notes, Agent: gate.Actor(f.agent), Model: model,
 		Container: f.container, Runtime: f.runtime, Limit: f.limit, Hard: s.env.Hard,
 	})
 }
 
 func (s *session) run(ctx context.Context, f runFlags, task string, command []string) error {
-	r, err := s.runner(f)
+	cl, err := s.client()
 	if err != nil {
 		return err
 	}
-	order := execution.Order{Task: contract.ID(task), Phase: phase.Phase(f.phase), Command: command, Base: f.base}
-	if f.phase == "" || len(command) == 0 {
-		cl, err := s.client()
-		if err != nil {
-			return err
-		}
-		_, shown, err := cl.version(ctx, task)
-		if err != nil {
-			return err
-		}
-		if f.phase == "" {
-			order.Phase = phase.Phase(shown.Meta.Phase)
-		}
+	d, shown, err := cl.version(ctx, task)
+	if err != nil {
+		return err
 	}
-	if !order.Phase.Valid() {
-		return usage("%q is no phase", order.Phase)
+	order := execution.Order{Task: contract.ID(task), Phase: phase.Phase(f.phase), Command: command}
+	if f.phase == "" {
+		order.Phase = phase.Phase(shown.Meta.Phase)
+	}
+	switch order.Phase {
+	case phase.Build, phase.Refactor:
+		f.roles = []contract.Role{contract.Role(d.Owner)}
+	case phase.Stabilize:
+		f.roles = []contract.Role{contract.CIAgent, contract.QA}
+	case phase.Publish:
+		f.roles = []contract.Role{contract.ReleaseManager, contract.Admin}
+	case phase.Plan, phase.Published:
+		return usage("nothing is to be run: the chain of %s is in %s", task, order.Phase)
+	default:
+		return usage("%q is no phase that can be run", order.Phase)
+	}
+	if order.Phase == phase.Build {
+		order.Base = f.base // later the chain has its own
 	}
 	if len(command) == 0 {
 		if order.Phase != phase.Publish {
 			return usage("say what to run: plimsoll run %s -- COMMAND", task)
 		}
-		order.Command = []string{"true"} // to publish is to write the note
+		order.Command = []string{"true"} // to publish is to deliver the note
 	}
-	if order.Phase != phase.Build {
-		order.Base = "" // the chain has its own by now
+	r, err := s.runner(f)
+	if err != nil {
+		return err
 	}
 	result, err := r.Run(ctx, order)
 	if err != nil {
@@ -192,7 +200,13 @@ func errorText(err error) string {
 }
 
 // executor speaks the executor protocol (docs/spec/contracts.md §20.3).
-type executor struct{ c *client }
+//
+// Several roles may run some phase; roles is the one that runs this one
+// (docs/spec/contracts.md §4.3), for a caller who holds it and names none.
+type executor struct {
+	c     *client
+	roles []contract.Role
+}
 
 // Claim implements execution.Server.
 func (x *executor) Claim(ctx context.Context, key string, q execution.ClaimRequest) (*execution.Claim, error) {
@@ -200,7 +214,7 @@ func (x *executor) Claim(ctx context.Context, key string, q execution.ClaimReque
 	if q.BaseCommit != "" {
 		body["baseCommit"] = q.BaseCommit
 	}
-	ans, err := x.c.do(ctx, call{method: http.MethodPost, path: "/v1/tasks/" + url.PathEscape(string(q.Task)) + "/claim", body: body, key: key})
+	ans, err := x.c.do(ctx, call{method: http.MethodPost, path: "/v1/tasks/" + url.PathEscape(string(q.Task)) + "/claim", body: body, key: key, prefer: x.roles})
 	if err != nil {
 		return nil, err
 	}

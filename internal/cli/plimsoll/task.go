@@ -60,7 +60,7 @@ func reviewCommand(s *session) *cobra.Command {
 				items = append(items, map[string]any{"text": text})
 			}
 			body := map[string]any{"verdict": verdict, "blocking": items, "headCommit": head}
-			return s.act(c.Context(), post("/v1/tasks/"+url.PathEscape(args[0])+"/reviews", body), func([]byte) error {
+			return s.act(c.Context(), post("/v1/tasks/"+url.PathEscape(args[0])+"/reviews", body).as(contract.ProjectLead, contract.SecurityReviewer), func([]byte) error {
 				_, err := fmt.Fprintf(s.env.Stdout, "%s at %s: %s\n", args[0], short(head), verdict)
 				return err
 			})
@@ -103,7 +103,7 @@ func mayCommand(s *session) *cobra.Command {
 			if detail != "" {
 				body["detail"] = detail
 			}
-			return s.act(c.Context(), post("/v1/tasks/"+url.PathEscape(args[0])+"/operations", body), func([]byte) error {
+			return s.act(c.Context(), post("/v1/tasks/"+url.PathEscape(args[0])+"/operations", body).as(contract.Developer, contract.CIAgent, contract.QA), func([]byte) error {
 				_, err := fmt.Fprintf(s.env.Stdout, "%s may be used on %s\n", args[1], args[0])
 				return err
 			})
@@ -159,7 +159,7 @@ func acceptanceCommand(s *session) *cobra.Command {
 			if reason != "" {
 				body["reason"] = reason
 			}
-			return s.act(c.Context(), post("/v1/acceptances/"+url.PathEscape(args[0])+"/reevaluate", body), s.printContract)
+			return s.act(c.Context(), post("/v1/acceptances/"+url.PathEscape(args[0])+"/reevaluate", body).as(contract.ProjectLead, contract.SecurityReviewer, contract.QA, contract.Admin), s.printContract)
 		},
 	}
 	again.Flags().StringVarP(&reason, "reason", "m", "", "why")
@@ -270,11 +270,15 @@ func gateDecide(s *session, verb, decision string) *cobra.Command {
 			if digest == "" {
 				digest = shown.Meta.Digest
 			}
+			roles := []contract.Role{}
+			if shown.Meta.Outstanding != nil {
+				roles = *shown.Meta.Outstanding
+			}
 			body := map[string]any{"version": documentOf(shown).Version, "decision": decision, "digest": digest}
 			if reason != "" {
 				body["reason"] = reason
 			}
-			return s.act(c.Context(), post("/v1/gates/"+url.PathEscape(args[0])+"/decisions", body), func(text []byte) error {
+			return s.act(c.Context(), post("/v1/gates/"+url.PathEscape(args[0])+"/decisions", body).as(roles...), func(text []byte) error {
 				var r api.GateResult
 				if err := decode(text, &r); err != nil {
 					return err
@@ -313,7 +317,7 @@ func gateHold(s *session, verb string) *cobra.Command {
 		if reason != "" {
 			body["reason"] = reason
 		}
-		return s.act(c.Context(), post("/v1/gates/"+url.PathEscape(args[0])+"/"+verb, body), s.printContract)
+		return s.act(c.Context(), post("/v1/gates/"+url.PathEscape(args[0])+"/"+verb, body).as(contract.ProjectLead, contract.SecurityReviewer, contract.ReleaseManager, contract.Admin), s.printContract)
 	}
 	return c
 }
