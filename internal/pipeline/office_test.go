@@ -185,6 +185,12 @@ func (o office) toRefactor() {
 func (o office) toGate() {
 	o.Helper()
 	o.intent("read_repo", "write_repo", "network_access")
+	o.judged()
+}
+
+// judged takes a high chain from its TaskSeed to its pending gate.
+func (o office) judged() {
+	o.Helper()
 	o.vote(lead, "TS-001", 1)
 	o.vote(security, "TS-001", 1)
 	o.run(job{who: ci, phase: phase.Build, head: first})

@@ -99,7 +99,7 @@ func (x *session) matches(tag string) error {
 	return nil
 }
 
-// known turns the store's "not found" into the refusal of a reference.
+// found turns the store's "not found" into the refusal of a reference.
 func found[T any](v T, err error, what string, args ...any) (T, error) {
 	if err != nil && fault.KindOf(err) == fault.NotFound {
 		var none T

@@ -60,13 +60,17 @@ func (s *Service) plan(ctx context.Context, a targetArgs) (draft, error) {
 	d := draft{}
 	intent, err := view(ctx, s, func(r Reader) (*contract.Intent, error) {
 		d.received = r.Now()
+		// A planner is not asked for what is there already.
+		if _, done, err := r.Effect(seedKey(a.ref())); err != nil || done {
+			return nil, err
+		}
 		c, err := r.ContractAt(a.ref())
 		if c, err = found(c, err, "%s version %d is unknown", a.ID, a.Version); err != nil {
 			return nil, err
 		}
 		return c.Document.(*contract.Intent), nil
 	})
-	if err != nil || s.conf.Planner == nil || intent.State != contract.Active {
+	if err != nil || intent == nil || s.conf.Planner == nil || intent.State != contract.Active {
 		return d, err
 	}
 	d.description, d.steps, err = s.conf.Planner.Plan(ctx, intent)
@@ -79,7 +83,7 @@ func (x *session) generateTask(source Ref, plan draft, l look) error {
 	if intent == nil {
 		return missing("%s version %d is unknown", source.ID, source.Version)
 	}
-	key := generation.Key{Source: source.ID, Version: source.Version, Target: contract.KindTaskSeed}.String()
+	key := seedKey(source)
 	if _, done, err := x.Effect(key); err != nil || done {
 		return err
 	}
@@ -120,6 +124,11 @@ func (x *session) generateTask(source Ref, plan draft, l look) error {
 		return err
 	}
 	return x.policyVote(c)
+}
+
+// seedKey is the idempotency key of the TaskSeed of an intent version.
+func seedKey(intent Ref) string {
+	return generation.Key{Source: intent.ID, Version: intent.Version, Target: contract.KindTaskSeed}.String()
 }
 
 // newTask is the TaskSeed of an intent: a new id for the first of a chain, the

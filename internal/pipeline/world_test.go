@@ -48,19 +48,28 @@ type queued struct {
 func newWorld(t *testing.T, change func(*pipeline.Config)) *world {
 	t.Helper()
 	w := &world{T: t, now: start, ids: map[string]int{}, seen: map[string]bool{}, tip: "c0ffee0", fetches: true, tokens: map[string]int64{}}
-	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "plimsoll.db")})
-	if err != nil {
-		t.Fatal(err)
+	w.open(filepath.Join(t.TempDir(), "plimsoll.db"), change)
+	t.Cleanup(w.close)
+	return w
+}
+
+func (w *world) close() {
+	if err := w.store.Close(); err != nil {
+		w.Error(err)
 	}
-	w.store, err = store.New(t.Context(), db, store.Config{Enqueue: w.enqueue, Now: w.clock, Origin: "plimsoll.test/log"})
+}
+
+// open begins a service on a database file.
+func (w *world) open(path string, change func(*pipeline.Config)) {
+	w.Helper()
+	db, err := sqlite.Open(w.Context(), sqlite.Config{Path: path})
 	if err != nil {
-		t.Fatal(err)
+		w.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := w.store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	w.store, err = store.New(w.Context(), db, store.Config{Enqueue: w.enqueue, Now: w.clock, Origin: "plimsoll.test/log"})
+	if err != nil {
+		w.Fatal(err)
+	}
 	conf := pipeline.DefaultConfig()
 	conf.Store, conf.NewID, conf.Secret = w.store, w.id, func() [32]byte { return [32]byte{1} }
 	conf.Reference, conf.Repository, conf.Orchestrator = w, "git@example.org:app", "orchestrator-001"
@@ -68,9 +77,8 @@ func newWorld(t *testing.T, change func(*pipeline.Config)) *world {
 		change(&conf)
 	}
 	if w.Service, err = pipeline.New(conf); err != nil {
-		t.Fatal(err)
+		w.Fatal(err)
 	}
-	return w
 }
 
 func (w *world) clock() time.Time {

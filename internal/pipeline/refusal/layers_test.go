@@ -36,11 +36,11 @@ var layers = map[string][]refusal.Layer{
 
 	// The use cases are the Orchestrator. What they answer to a request as such is
 	// the surface's, and a reference that resolves to nothing the application's.
-	".":           {refusal.Orchestrator},
-	"missing.go":  {refusal.Application},
-	"request.go":  {refusal.Surface, refusal.Orchestrator},
-	"registry.go": {refusal.Surface, refusal.Orchestrator},
-	"webhook.go":  {refusal.Surface, refusal.Orchestrator},
+	".":            {refusal.Orchestrator},
+	"reference.go": {refusal.Application},
+	"request.go":   {refusal.Surface, refusal.Orchestrator},
+	"registry.go":  {refusal.Surface, refusal.Orchestrator},
+	"webhook.go":   {refusal.Surface, refusal.Orchestrator},
 }
 
 // quoted is where a code of another layer is named and not raised, or printed in
