@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -52,6 +53,10 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	templates.dir, templates.built = dir, map[string]*template{}
+	// Each check of a property is a repository of its own.
+	if err := flag.Set("rapid.checks", "6"); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
