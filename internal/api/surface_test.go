@@ -39,6 +39,8 @@ type world struct {
 	store   *faulty
 	handler http.Handler
 
+	closeStore func() error
+
 	mu  sync.Mutex // guards now and ids
 	now time.Time
 	ids int
@@ -113,8 +115,9 @@ func newWorld(t *testing.T, change func(*api.Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.closeStore = sync.OnceValue(s.Close)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
+		if err := w.closeStore(); err != nil {
 			t.Error(err)
 		}
 	})
