@@ -24,6 +24,7 @@ const (
 	river      = "github.com/riverqueue/river"
 	huma       = "github.com/danielgtaylor/huma/v2"
 	xsync      = "golang.org/x/sync"
+	xmod       = "golang.org/x/mod"
 )
 
 // layers is the picture: bottom first, one direction only. Shells import
@@ -132,9 +133,9 @@ var layers = []layer{
 		path: "internal/queue", why: "runs the jobs", may: []string{"internal/pipeline/..."},
 		modules: []string{river, river + "/riverdriver", river + "/riverdriver/riverdatabasesql", river + "/riverdriver/riversqlite", river + "/rivertype", pgx},
 	},
-	{path: "internal/api", why: "JSON over HTTP", may: []string{"internal/pipeline/..."}, modules: []string{huma, xsync}},
+	{path: "internal/api", why: "JSON over HTTP", may: []string{"internal/pipeline/...", "internal/auditlog"}, modules: []string{huma, xsync}},
 	{path: "internal/webhook", why: "brings events to subscribers", may: []string{"internal/pipeline/..."}, modules: []string{xsync}},
-	{path: "internal/auditlog", why: "seals the audit log and checks copies of it", may: []string{"internal/pipeline/..."}},
+	{path: "internal/auditlog", why: "seals the audit log and checks copies of it", may: []string{"internal/pipeline/..."}, modules: []string{xmod}},
 	{
 		path: "internal/execution", why: "the local half of a run: claims a task, works, reports",
 		may: []string{"internal/pipeline/...", "internal/gate", "internal/gate/redact"},

@@ -2,12 +2,17 @@ package execution
 
 import (
 	"context"
-	"errors"
-	"path/filepath"
 
 	"plimsoll.dev/internal/gate"
-	"plimsoll.dev/internal/git"
 )
+
+// Range is the commits a run reports, as the gate is asked about them.
+type Range struct {
+	Actor      gate.Actor
+	Dir        string // a working tree of the repository
+	Base, Head string
+	Environ    []string
+}
 
 // verdict is a boundary result and what of it decides the way on.
 type verdict struct {
@@ -16,25 +21,14 @@ type verdict struct {
 }
 
 // judge runs the gate, in this process, on exactly the commits that are
-// reported. A range that cannot be read has a result too, which asks for a
-// person or for the missing history.
+// reported.
 func (r *Runner) judge(ctx context.Context, repo *repository, t *tree, base, head string) (verdict, error) {
 	dir := repo.root
 	if dir == "" {
-		dir = t.Path
+		dir = t.Path // a bare repository has no other
 	}
-	input, err := git.Acquire(ctx, git.Request{
-		Actor: r.conf.Agent, Dir: dir, Workspace: ".", Base: base, Head: head, Environ: r.conf.Environ,
-	})
-	var result *gate.Result
-	if unread, ok := errors.AsType[*git.InputError](err); ok {
-		result = gate.ErrorResult(gate.ErrorInput{
-			Actor: r.conf.Agent, Mode: gate.GitRange, Failure: unread.Failure, Detail: unread.Detail,
-			Workspace: ".", Base: base, Head: head, Root: dir, Config: filepath.Join(dir, "shipgate.yaml"),
-		})
-	} else if err != nil {
-		return verdict{}, err
-	} else if result, err = gate.Check(*input); err != nil {
+	result, err := r.conf.Judge(ctx, Range{Actor: r.conf.Agent, Dir: dir, Base: base, Head: head, Environ: r.conf.Environ})
+	if err != nil {
 		return verdict{}, err
 	}
 	v := verdict{text: result.JSON(), control: string(result.Control.State())}

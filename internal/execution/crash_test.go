@@ -30,7 +30,7 @@ func runnerProcess() int {
 		}
 	}
 	r, err := execution.New(execution.Config{
-		Server: remote{os.Getenv("EXECUTION_TEST_RUNNER"), die}, Repo: os.Getenv("EXECUTION_TEST_REPO"), State: os.Getenv("EXECUTION_TEST_STATE"),
+		Server: remote{os.Getenv("EXECUTION_TEST_RUNNER"), die}, Judge: judge, Repo: os.Getenv("EXECUTION_TEST_REPO"), State: os.Getenv("EXECUTION_TEST_STATE"),
 		NewID: func() string { return fmt.Sprintf("run-%d", os.Getpid()) }, Environ: os.Environ(), Output: os.Stdout, Notes: os.Stderr,
 		Patience: time.Millisecond,
 	})

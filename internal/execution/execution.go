@@ -43,6 +43,10 @@ type Config struct {
 	Repo   string // any folder of the repository
 	State  string // a folder of the runner's own, outside the repository
 
+	// Judge is the gate on a committed range. One that cannot be read has a
+	// result too; the error is an invariant of the gate's own.
+	Judge func(ctx context.Context, r Range) (*gate.Result, error)
+
 	// NewID is a name nobody has used: of a run's folder, and the
 	// Idempotency-Key of its claim.
 	NewID func() string
@@ -168,6 +172,8 @@ func New(c Config) (*Runner, error) {
 		return nil, fault.E(op, fault.Invalid, "no service to report to", nil)
 	case c.Repo == "" || c.State == "":
 		return nil, fault.E(op, fault.Invalid, "no repository, or no folder for runs", nil)
+	case c.Judge == nil:
+		return nil, fault.E(op, fault.Invalid, "no gate to judge the work", nil)
 	case c.NewID == nil:
 		return nil, fault.E(op, fault.Invalid, "no source of names", nil)
 	}

@@ -23,6 +23,8 @@ import (
 	"go.uber.org/goleak"
 
 	"plimsoll.dev/internal/execution"
+	"plimsoll.dev/internal/gate"
+	"plimsoll.dev/internal/git"
 	"plimsoll.dev/internal/pipeline/phase"
 )
 
@@ -85,7 +87,7 @@ func newWorld(t *testing.T, p phase.Phase) *world {
 		w.script(filepath.Join(".git", "hooks", hook), "echo ran >> "+filepath.Join(w.repo, ".git", "hook-ran"))
 	}
 	w.conf = execution.Config{
-		Repo: w.repo, State: w.state, NewID: func() string { return fmt.Sprintf("run-%d", w.names.Add(1)) },
+		Judge: judge, Repo: w.repo, State: w.state, NewID: func() string { return fmt.Sprintf("run-%d", w.names.Add(1)) },
 		Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, Environ: os.Environ(),
 		Output: &w.out, Notes: &w.notes, Grace: 2 * time.Second,
 	}
@@ -261,4 +263,19 @@ func until(t *testing.T, what string, ok func() bool) {
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
+}
+
+// judge runs the gate on a committed range, as a shell wires it.
+func judge(ctx context.Context, r execution.Range) (*gate.Result, error) {
+	input, err := git.Acquire(ctx, git.Request{Actor: r.Actor, Dir: r.Dir, Workspace: ".", Base: r.Base, Head: r.Head, Environ: r.Environ})
+	if unread, ok := errors.AsType[*git.InputError](err); ok {
+		return gate.ErrorResult(gate.ErrorInput{
+			Actor: r.Actor, Mode: gate.GitRange, Failure: unread.Failure, Detail: unread.Detail, Workspace: ".", Base: r.Base, Head: r.Head,
+			Root: r.Dir, Config: filepath.Join(r.Dir, "shipgate.yaml"),
+		}), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return gate.Check(*input)
 }
