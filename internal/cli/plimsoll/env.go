@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"sync"
 	"syscall"
 )
 
@@ -91,6 +90,3 @@ func (e Env) state() string { return e.folder("XDG_STATE_HOME", filepath.Join(".
 func (e Env) settings() string {
 	return filepath.Join(e.folder("XDG_CONFIG_HOME", ".config"), "client.json")
 }
-
-// once is a function whose work is done at the first call.
-func once[T any](f func() (T, error)) func() (T, error) { return sync.OnceValues(f) }
