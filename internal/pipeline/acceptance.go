@@ -199,21 +199,16 @@ func (x *session) firstAcceptance(run *Run, j judgement, by contract.Actor) (*Co
 	w := x.w
 	row := w.row(run.TaskSeed)
 	task := docOf[*contract.TaskSeed](row)
-	id, version := contract.ID(""), int64(1)
-	if highest := w.highest(contract.KindAcceptance); highest != nil {
-		id, version = highest.Ref().ID, highest.Ref().Version+1
-	} else {
-		var err error
-		if id, err = x.NextID(contract.KindAcceptance); err != nil {
-			return nil, err
-		}
+	ref, err := x.next(contract.KindAcceptance)
+	if err != nil {
+		return nil, err
 	}
-	a := generation.Accept(task, id, version, j.verdict(), x.Now())
+	a := generation.Accept(task, ref.ID, ref.Version, j.verdict(), x.Now())
 	if faults := append(document.Alone(a), document.Acceptance(a, task, j.level)...); len(faults) > 0 {
 		return nil, faults
 	}
 	c := &Contract{Document: a, Chain: w.chain.ID, Source: row.Ref()}
-	err := x.create(by, c, state.Event{SystemGenerated: true, Source: task.State}, state.Snapshot{GenerationPolicy: a.GenerationPolicy}, nil)
+	err = x.create(by, c, state.Event{SystemGenerated: true, Source: task.State}, state.Snapshot{GenerationPolicy: a.GenerationPolicy}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"plimsoll.dev/internal/fault"
@@ -36,18 +37,10 @@ func (s *Service) ArtifactPut(ctx context.Context, by Caller, a ArtifactArgs) (*
 
 // delivers says whether a run of a phase delivers a kind of artifact.
 func delivers(p phase.Phase, kind phase.Proof) bool {
-	switch kind {
-	case phase.BoundaryResult, phase.VerifyResult:
+	if kind == phase.BoundaryResult || kind == phase.VerifyResult {
 		return p == phase.Build || p == phase.Stabilize || p == phase.Refactor
-	case phase.ReviewResult:
-		return false // the service writes it when a review is recorded
 	}
-	for _, k := range asked(p) {
-		if k == ArtifactKind(kind) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(asked(p), ArtifactKind(kind))
 }
 
 func (x *session) putArtifact(run *Run, kind phase.Proof, b []byte) (*ArtifactPut, error) {
@@ -238,8 +231,10 @@ func (x *session) verified(a VerifyArgs, v verifyArtifact) (run *Run, mine bool,
 	w := x.w
 	other := refusal.New(refusal.PhaseGuardFailed, "the chain is at %s..%s", w.chain.BaseCommit, w.chain.HeadCommit)
 	for _, pair := range [][2]string{
-		{a.BaseCommit, w.chain.BaseCommit}, {a.HeadCommit, w.chain.HeadCommit},
-		{v.Subject.BaseCommit, w.chain.BaseCommit}, {v.Subject.HeadCommit, w.chain.HeadCommit},
+		{a.BaseCommit, w.chain.BaseCommit},
+		{a.HeadCommit, w.chain.HeadCommit},
+		{v.Subject.BaseCommit, w.chain.BaseCommit},
+		{v.Subject.HeadCommit, w.chain.HeadCommit},
 	} {
 		if pair[0] != "" && !document.SameCommit(pair[0], pair[1]) {
 			return nil, false, other

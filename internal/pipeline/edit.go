@@ -92,7 +92,7 @@ func (x *session) patched(c *Contract, a EditArgs) (contract.Document, []byte, e
 	if err != nil {
 		return nil, nil, err
 	}
-	merged, _ := patch(v, map[string]any(a.Patch)).(map[string]any)
+	merged, _ := patch(v, a.Patch).(map[string]any)
 	merged["version"], merged["updatedAt"] = number(a.Version), x.at().String()
 	d, err := contract.DecodeValue(merged)
 	if err != nil {

@@ -71,13 +71,12 @@ func (x *session) makeGate(source Ref, received time.Time, l look) error {
 		return err
 	}
 	level := w.level(f.result).Level
-	order := approval.Order{
-		Version: 1, Acceptance: w.acceptance(), Level: level, Violation: w.violation(level), Deadlines: x.s.conf.Deadlines,
-	}
-	if old := w.highest(contract.KindPublishGate); old != nil {
-		order.ID, order.Version = old.Ref().ID, old.Ref().Version+1
-	} else if order.ID, err = x.NextID(contract.KindPublishGate); err != nil {
+	ref, err := x.next(contract.KindPublishGate)
+	if err != nil {
 		return err
+	}
+	order := approval.Order{
+		ID: ref.ID, Version: ref.Version, Acceptance: w.acceptance(), Level: level, Violation: w.violation(level), Deadlines: x.s.conf.Deadlines,
 	}
 	made, err := approval.Make(order, x.Now())
 	if err != nil {
@@ -131,7 +130,7 @@ func (x *session) persistGate(made approval.Made, f finding, key string) error {
 	if made.Then != nil {
 		err := x.moved(c, state.Event{
 			To: made.Then.To, Actor: x.orchestrator(), Cause: made.Then.Cause, Ground: made.Then.Ground, Reason: made.Then.Reason,
-		}, nil)
+		})
 		if err != nil {
 			return err
 		}

@@ -30,6 +30,7 @@ func (p *planner) Plan(context.Context, *contract.Intent) (string, []string, err
 }
 
 func planned(t *testing.T) (office, *planner) {
+	t.Helper()
 	p := &planner{}
 	o := newOffice(t, func(c *pipeline.Config) { c.Planner = p })
 	p.o = func() office { return o }

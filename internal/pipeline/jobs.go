@@ -78,6 +78,7 @@ func (s *Service) Work(ctx context.Context, a Attempt) error {
 		return s.RunEvidence(ctx, a)
 	case JobSweep:
 		return s.RunSweep(ctx, a)
+	case JobPing: // the adapter's
 	}
 	return fault.E("pipeline.Run", fault.Internal, "the job "+string(a.Kind)+" has no use case", nil)
 }
@@ -205,7 +206,7 @@ func (s *Service) failed(ctx context.Context, g generator, cause error, freeze c
 			}
 		}
 		if stateOf(frozen) == contract.Draft {
-			return x.moved(frozen, state.Event{To: contract.Frozen, Actor: x.orchestrator(), Cause: contract.GenerationFailed}, nil)
+			return x.moved(frozen, state.Event{To: contract.Frozen, Actor: x.orchestrator(), Cause: contract.GenerationFailed})
 		}
 		return x.freeze(frozen, contract.GenerationFailed)
 	})

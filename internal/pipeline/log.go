@@ -218,7 +218,7 @@ func (s *Service) RunSweep(ctx context.Context, _ Attempt) error {
 			if row == nil {
 				return nil
 			}
-			err := x.moved(row, s.archiving(x.orchestrator(), row, ""), nil)
+			err := x.moved(row, s.archiving(x.orchestrator(), row, ""))
 			if refusal.CodeOf(err) != "" {
 				return nil //nolint:nilerr // not due after all, or held: the next sweep looks again
 			}

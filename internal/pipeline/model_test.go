@@ -328,6 +328,7 @@ func gateTemplate(t *testing.T) template {
 
 // open is a copy of the template, with the jobs that were in its line.
 func (m template) open(t *testing.T) office {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "plimsoll.db")
 	if err := os.WriteFile(path, m.file, 0o600); err != nil {
 		t.Fatal(err)

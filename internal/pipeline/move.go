@@ -80,9 +80,9 @@ func (x *session) carry(c *Contract, next state.Snapshot, effects []state.Effect
 }
 
 // moved is move for what follows from an action by itself, with its record.
-func (x *session) moved(c *Contract, e state.Event, verdict *event.Verdict) error {
+func (x *session) moved(c *Contract, e state.Event) error {
 	from := stateOf(c)
-	if err := x.move(c, e, verdict); err != nil {
+	if err := x.move(c, e, nil); err != nil {
 		return err
 	}
 	x.note(e.Actor, "contract.transition", c, event.Record{
@@ -107,7 +107,7 @@ func (x *session) supersede(c *Contract) error {
 		err := x.moved(old, state.Event{
 			To: contract.Superseded, Actor: x.orchestrator(),
 			Successor: &state.Version{Number: c.Ref().Version, State: stateOf(c)},
-		}, nil)
+		})
 		if err != nil {
 			return err
 		}
@@ -217,5 +217,5 @@ func (x *session) freeze(c *Contract, cause contract.Cause) error {
 	if stateOf(c) != contract.Active {
 		return nil
 	}
-	return x.moved(c, state.Event{To: contract.Frozen, Actor: x.orchestrator(), Cause: cause}, nil)
+	return x.moved(c, state.Event{To: contract.Frozen, Actor: x.orchestrator(), Cause: cause})
 }

@@ -34,8 +34,15 @@ func newOffice(t *testing.T, change func(*pipeline.Config)) office {
 		who pipeline.Caller
 		typ contract.ActorType
 	}{
-		{asker, contract.Human}, {lead, contract.Human}, {security, contract.Human}, {releaser, contract.Human}, {admin, contract.Human},
-		{developer, contract.Agent}, {other, contract.Agent}, {ci, contract.Agent}, {quality, contract.Human},
+		{asker, contract.Human},
+		{lead, contract.Human},
+		{security, contract.Human},
+		{releaser, contract.Human},
+		{admin, contract.Human},
+		{developer, contract.Agent},
+		{other, contract.Agent},
+		{ci, contract.Agent},
+		{quality, contract.Human},
 	} {
 		w.people(pipeline.Actor{ID: a.who.Actor, Type: a.typ, Roles: contract.RolesOf(a.who.Role)})
 	}

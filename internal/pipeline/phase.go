@@ -58,8 +58,7 @@ func (x *session) advance() error {
 		Proofs: []phase.Proof{phase.ReviewResult, phase.EvidenceProof},
 	}
 	err = x.stepTo(task, phase.Publish, contract.Actor{ID: x.s.conf.Orchestrator, Role: w.d.Refactored}, r)
-	switch refusal.CodeOf(err) {
-	case refusal.PhaseReviewIncomplete, refusal.PhaseGuardFailed:
+	if code := refusal.CodeOf(err); code == refusal.PhaseReviewIncomplete || code == refusal.PhaseGuardFailed {
 		return nil // not yet; nobody asked for it
 	}
 	return err

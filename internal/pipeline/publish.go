@@ -149,7 +149,7 @@ func (x *session) publishChain(run *Run) error {
 	for _, c := range []*Contract{acceptance, task, intent} {
 		err := x.moved(c, state.Event{
 			To: contract.Published, Actor: x.orchestrator(), Policy: answer, InPublish: w.phase() == phase.Publish, AcceptanceStatus: status,
-		}, nil)
+		})
 		if err != nil {
 			return err
 		}

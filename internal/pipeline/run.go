@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/pipeline/artifact"
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/event"
 	"plimsoll.dev/internal/pipeline/lock"
@@ -269,9 +270,9 @@ func (x *session) timers(run *Run, until time.Time) error {
 func asked(p phase.Phase) []ArtifactKind {
 	list := []ArtifactKind{}
 	for _, proof := range phase.Needed(p) {
-		switch proof {
-		case phase.TaskSeedProof, phase.PublishGateProof, phase.EvidenceProof, phase.ReviewResult:
-		default:
+		// A contract is no artifact, and a review result is written by the service
+		// when a review is recorded.
+		if artifact.MediaType(proof) != "" && proof != phase.ReviewResult {
 			list = append(list, ArtifactKind(proof))
 		}
 	}

@@ -20,7 +20,7 @@ import (
 func (x *session) series(run *Run, d *runDetails, e ending, changed bool) error {
 	w, p := x.w, phase.Phase(run.Phase)
 	task := w.row(run.TaskSeed)
-	if err := x.complete(task, run, d, e); err != nil {
+	if err := x.complete(run, d, e); err != nil {
 		return err
 	}
 	d.Outcome, d.BlockedFor, d.DiffChanged = e.outcome, e.blockedFor, changed
@@ -104,7 +104,7 @@ func (x *session) judgeLater(execution, again string) error {
 }
 
 // complete announces the end of the series.
-func (x *session) complete(task *Contract, run *Run, d *runDetails, e ending) error {
+func (x *session) complete(run *Run, d *runDetails, e ending) error {
 	w := x.w
 	cause := w.d.Completed
 	if cause == "" {
@@ -138,8 +138,12 @@ func (x *session) complete(task *Contract, run *Run, d *runDetails, e ending) er
 func fact(f risk.Fact) canonical.Object {
 	o := canonical.Object{{Key: "action", Value: f.Action}}
 	for _, m := range []struct{ key, value string }{
-		{"environment", f.Environment}, {"resource", f.Resource}, {"dataClass", f.DataClass}, {"boundary", f.Boundary},
-		{"category", f.Category}, {"certainty", f.Certainty},
+		{"environment", f.Environment},
+		{"resource", f.Resource},
+		{"dataClass", f.DataClass},
+		{"boundary", f.Boundary},
+		{"category", f.Category},
+		{"certainty", f.Certainty},
 	} {
 		if m.value != "" {
 			o = append(o, canonical.Member{Key: m.key, Value: m.value})

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -122,8 +123,7 @@ func TestTheStoriesOfTheSpecification(t *testing.T) {
 // teller tells one story.
 type teller struct {
 	*world
-	events  int64
-	audited int64
+	events int64
 }
 
 func (s *teller) tell(step storyStep) bool {
@@ -199,13 +199,13 @@ func (s *teller) command(step storyStep) (map[string]any, error) {
 	switch step.Command {
 	case "intent.create", "intent.revise":
 		args := pipeline.IntentArgs{Intent: a.Intent, Priority: a.Priority, RequestedCapabilities: a.RequestedCapabilities}
-		made, err := s.IntentCreate, error(nil)
-		shown, err := func() (*pipeline.Shown, error) {
-			if step.Command == "intent.create" {
-				return made(ctx, who, args)
+		raise := s.IntentCreate
+		if step.Command == "intent.revise" {
+			raise = func(ctx context.Context, who pipeline.Caller, args pipeline.IntentArgs) (*pipeline.Shown, error) {
+				return s.IntentRevise(ctx, who, a.ID, args)
 			}
-			return s.IntentRevise(ctx, who, a.ID, args)
-		}()
+		}
+		shown, err := raise(ctx, who, args)
 		if err != nil {
 			return nil, err
 		}

@@ -131,20 +131,24 @@ func seedKey(intent Ref) string {
 	return generation.Key{Source: intent.ID, Version: intent.Version, Target: contract.KindTaskSeed}.String()
 }
 
-// newTask is the TaskSeed of an intent: a new id for the first of a chain, the
-// next version of the same id afterwards (§1.8).
+// next is what a generator calls its target: a new id for the first of a chain,
+// the next version of the same id afterwards (§1.8).
+func (x *session) next(kind contract.Kind) (Ref, error) {
+	if old := x.w.highest(kind); old != nil {
+		return Ref{ID: old.Ref().ID, Version: old.Ref().Version + 1}, nil
+	}
+	id, err := x.NextID(kind)
+	return Ref{ID: id, Version: 1}, err
+}
+
+// newTask is the TaskSeed of an intent.
 func (x *session) newTask(intent *Contract, plan draft) (*Contract, error) {
 	i := intent.Document.(*contract.Intent)
-	id, version := contract.ID(""), int64(1)
-	if old := x.w.highest(contract.KindTaskSeed); old != nil {
-		id, version = old.Ref().ID, old.Ref().Version+1
-	} else {
-		var err error
-		if id, err = x.NextID(contract.KindTaskSeed); err != nil {
-			return nil, err
-		}
+	ref, err := x.next(contract.KindTaskSeed)
+	if err != nil {
+		return nil, err
 	}
-	t := generation.Seed(i, id, version, plan.description, plan.steps, x.Now())
+	t := generation.Seed(i, ref.ID, ref.Version, plan.description, plan.steps, x.Now())
 	faults := append(document.Alone(t), document.TaskSeed(t, i)...)
 	return &Contract{Document: t, Chain: intent.Chain, Source: intent.Ref()}, faults.Err()
 }
@@ -173,7 +177,7 @@ func (x *session) replaceLive(c *Contract) error {
 func (x *session) regenerated(old *Contract) error {
 	return x.moved(old, state.Event{
 		To: contract.Revoked, Actor: x.orchestrator(), Ground: contract.ManualStop, Reason: state.Regenerated,
-	}, nil)
+	})
 }
 
 // TaskList is a page of TaskSeeds.
