@@ -213,8 +213,9 @@ type Tx interface {
 	Emit(e event.Envelope) error
 	// Record appends to the audit log; it is chained when Update returns.
 	Record(r event.Record) error
-	// Enqueue adds a job that exists if and only if the transaction commits.
-	// A key that is queued, running or done already adds nothing.
+	// Enqueue adds a job that exists if and only if the transaction commits. A
+	// key that the queue knows for this kind, in whatever state, also one that
+	// was given up, adds nothing; it forgets keys some days after their end.
 	Enqueue(j Job) error
 
 	// CreateActor adds an actor; an id is never used twice.
