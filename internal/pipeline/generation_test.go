@@ -145,6 +145,24 @@ func TestResultsWaitWhileTheTaskIsFrozenAndAreJudgedWhenItGoesOn(t *testing.T) {
 	o.expect(map[contract.ID]string{"AC-001": "Active pending"})
 }
 
+func TestALockOnTheTaskPutsItsPublicationOff(t *testing.T) {
+	o := newOffice(t, nil)
+	o.toRefactor()
+	o.run(job{who: developer, phase: phase.Refactor, head: first})
+	held, err := o.LockAcquire(o.Context(), developer, pipeline.AcquireArgs{Keys: []string{"contract:TS-001"}})
+	locked := must(o, held, err)
+	r, err := o.ReviewRecord(o.Context(), lead, pipeline.ReviewArgs{Task: "TS-001", Verdict: "approved", HeadCommit: first})
+	must(o, r, err)
+	o.expect(map[contract.ID]string{"TS-001": "Active"})
+	o.refuses("", o.LockRelease(o.Context(), developer, locked.LockID))
+	o.after(15 * time.Second)
+	o.expect(map[contract.ID]string{"TS-001": "Published"})
+	status, err := o.GateStatus(o.Context(), pipeline.GateStatusArgs{HeadCommit: first})
+	if s := must(o, status, err); !s.Publishable || !s.DigestCurrent {
+		t.Errorf("what was published is shown as %+v", s)
+	}
+}
+
 func TestAHeldLockPutsAGeneratorOffAndThenFreezes(t *testing.T) {
 	o := newOffice(t, nil)
 	o.toRefactor()

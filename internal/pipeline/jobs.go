@@ -182,6 +182,9 @@ func (s *Service) generate(ctx context.Context, g generator, attempt func() erro
 func (s *Service) failed(ctx context.Context, g generator, cause error, freeze contract.Cause) error {
 	return s.step(ctx, g.actor, "generation.failed", g.args.Chain, func(x *session) error {
 		source := x.w.row(g.args.ref())
+		if g.target == contract.KindEvidence {
+			source = x.w.taskRow() // of a publication, which is asked for by its gate
+		}
 		if source == nil {
 			return nil
 		}
@@ -229,13 +232,18 @@ func (s *Service) contended(ctx context.Context, g generator, cause error) error
 			return x.enqueue(g.attempt.Kind, key, g.args.Chain, again, x.Now().Add(wait))
 		}
 		x.note(g.actor, "lock.exhausted", source, event.Record{ErrorCode: string(refusal.CodeOf(err)), ErrorMessage: cause.Error()})
-		wanted := source
-		if target := x.w.made(g.target, source.Ref()); target != nil && x.free(target.Ref().ID) != nil {
-			wanted = target
+		// Frozen is what could not be written, and waits for a person.
+		for _, c := range []*Contract{x.w.acceptanceRow(), x.w.taskRow(), x.w.intentRow()} {
+			if c == nil || lock.Exhausted(stateOf(c)) == "" {
+				continue
+			}
+			switch err := x.free(c.Ref().ID); {
+			case refusal.CodeOf(err) == refusal.LockHeld:
+				return x.freeze(c, contract.LockExhausted)
+			case err != nil:
+				return err
+			}
 		}
-		if lock.Exhausted(stateOf(wanted)) == "" {
-			return nil
-		}
-		return x.freeze(wanted, contract.LockExhausted)
+		return nil
 	})
 }
