@@ -72,7 +72,7 @@ func (r *Runner) beat(ctx context.Context, ticket Ticket, every time.Duration) *
 	}
 	ctx, stop := context.WithCancel(ctx)
 	p := &pulse{over: make(chan string, 1), stop: stop, done: make(chan struct{})}
-	ttl := every * time.Duration(lock.TTL/lock.Heartbeat)
+	ttl := every * (lock.TTL / lock.Heartbeat)
 	last := time.Now()
 	go func() {
 		defer close(p.done)

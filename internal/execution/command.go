@@ -47,11 +47,11 @@ func (s spec) run() ending {
 	if err != nil {
 		return ending{-1, "open a pipe for its output: " + err.Error()}
 	}
-	defer r.Close() //nolint:errcheck // read to its end, or given up
+	defer r.Close() // read to its end, or given up
 	cmd := &exec.Cmd{Path: program, Args: s.args, Dir: s.dir, Env: s.env, Stdout: w, Stderr: w}
 	ownGroup(cmd)
 	err = cmd.Start()
-	w.Close() //nolint:errcheck // the child has its own
+	w.Close() // the child has its own
 	if err != nil {
 		return ending{-1, "start " + s.args[0] + ": " + err.Error()}
 	}
@@ -75,7 +75,7 @@ func (s spec) run() ending {
 	select {
 	case <-read:
 	case <-time.After(drain):
-		r.Close() //nolint:errcheck // ends the reading
+		r.Close() // ends the reading
 		<-read
 	}
 	return end

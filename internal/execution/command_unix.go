@@ -52,13 +52,13 @@ func hold(name string) (release func(), ok bool, err error) {
 	}
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err != nil {
-		file.Close() //nolint:errcheck // nothing was written
+		file.Close() // nothing was written
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			err = nil
 		}
 		return nil, false, err
 	}
-	return func() { file.Close() }, true, nil //nolint:errcheck // nothing was written
+	return func() { file.Close() }, true, nil // nothing was written
 }
 
 // syncDir makes a rename in a folder outlive the machine.
@@ -67,7 +67,7 @@ func syncDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	defer d.Close() //nolint:errcheck // only read
+	defer d.Close() // only read
 	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, fs.ErrInvalid) {
 		return err
 	}

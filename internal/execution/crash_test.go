@@ -198,7 +198,7 @@ func TestARunOfARepositoryThatIsGoneIsReportedAllTheSame(t *testing.T) {
 	if err := os.Rename(w.repo, w.repo+"-moved"); err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(w.repo + "-moved") //nolint:errcheck // a temporary folder
+	defer os.RemoveAll(w.repo + "-moved") // a temporary folder
 	list, err := w.runner().Recover(t.Context())
 	if err != nil || len(list) != 1 || list[0].Status != execution.Delivered || list[0].HeadCommit != w.base {
 		t.Fatalf("%+v, %v\n%s", list, err, w.notes.String())

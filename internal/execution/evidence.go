@@ -75,8 +75,10 @@ func inputHash(task *contract.TaskSeed, args []string) string {
 	input := canonical.Object{{Key: "command", Value: args}}
 	if task != nil {
 		input = append(input, canonical.Member{Key: "taskSeed", Value: canonical.Object{
-			{Key: "id", Value: string(task.ID)}, {Key: "version", Value: task.Version},
-			{Key: "description", Value: task.Description}, {Key: "executionPlan", Value: task.ExecutionPlan},
+			{Key: "id", Value: string(task.ID)},
+			{Key: "version", Value: task.Version},
+			{Key: "description", Value: task.Description},
+			{Key: "executionPlan", Value: task.ExecutionPlan},
 		}})
 	}
 	return contract.Hash(canonical.UTF8.Append(nil, input))
@@ -95,17 +97,23 @@ func (f *folder) evidence(head, diffHash, outputHash, lockfileHash string, tools
 		end = f.Started // a clock that was set back
 	}
 	return canonical.UTF8.Append(nil, canonical.Object{
-		{Key: "baseCommit", Value: f.Base}, {Key: "headCommit", Value: head},
-		{Key: "inputHash", Value: f.InputHash}, {Key: "outputHash", Value: outputHash}, {Key: "diffHash", Value: diffHash},
+		{Key: "baseCommit", Value: f.Base},
+		{Key: "headCommit", Value: head},
+		{Key: "inputHash", Value: f.InputHash},
+		{Key: "outputHash", Value: outputHash},
+		{Key: "diffHash", Value: diffHash},
 		{Key: "model", Value: canonical.Object{
 			{Key: "name", Value: f.Setting.Model}, {Key: "version", Value: f.Setting.Version}, {Key: "parametersHash", Value: f.Setting.Parameters},
 		}},
 		{Key: "tools", Value: list},
 		{Key: "environment", Value: canonical.Object{
-			{Key: "os", Value: f.Setting.OS}, {Key: "runtime", Value: f.Setting.Runtime},
-			{Key: "containerImageDigest", Value: f.Setting.Container}, {Key: "lockfileHash", Value: lockfileHash},
+			{Key: "os", Value: f.Setting.OS},
+			{Key: "runtime", Value: f.Setting.Runtime},
+			{Key: "containerImageDigest", Value: f.Setting.Container},
+			{Key: "lockfileHash", Value: lockfileHash},
 		}},
-		{Key: "startTime", Value: contract.At(f.Started).String()}, {Key: "endTime", Value: contract.At(end).String()},
+		{Key: "startTime", Value: contract.At(f.Started).String()},
+		{Key: "endTime", Value: contract.At(end).String()},
 	})
 }
 

@@ -28,6 +28,7 @@ package execution
 import (
 	"context"
 	"io"
+	"path/filepath"
 	"time"
 
 	"plimsoll.dev/internal/fault"
@@ -177,6 +178,11 @@ func New(c Config) (*Runner, error) {
 	case c.NewID == nil:
 		return nil, fault.E(op, fault.Invalid, "no source of names", nil)
 	}
+	state, err := filepath.Abs(c.State)
+	if err != nil {
+		return nil, fault.E(op, fault.Invalid, "the folder for runs: "+err.Error(), err)
+	}
+	c.State = state
 	if err := checkPassed(c.Pass); err != nil {
 		return nil, fault.E(op, fault.Invalid, err.Error(), nil)
 	}

@@ -121,9 +121,14 @@ func (r *Report) testReport(args []string, e ending, from, to time.Time) []byte 
 		passed, failed = 0, 1
 	}
 	return canonical.UTF8.Append(nil, canonical.Object{
-		{Key: "tool", Value: toolName(args[0])}, {Key: "command", Value: words}, {Key: "exitCode", Value: e.exit},
-		{Key: "passed", Value: passed}, {Key: "failed", Value: failed}, {Key: "skipped", Value: 0},
-		{Key: "startedAt", Value: contract.At(from).String()}, {Key: "endedAt", Value: contract.At(to).String()},
+		{Key: "tool", Value: toolName(args[0])},
+		{Key: "command", Value: words},
+		{Key: "exitCode", Value: e.exit},
+		{Key: "passed", Value: passed},
+		{Key: "failed", Value: failed},
+		{Key: "skipped", Value: 0},
+		{Key: "startedAt", Value: contract.At(from).String()},
+		{Key: "endedAt", Value: contract.At(to).String()},
 	})
 }
 

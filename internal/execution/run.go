@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -37,11 +36,7 @@ func (r *Runner) Run(ctx context.Context, o Order) (*Result, error) {
 	if err != nil {
 		return nil, fault.E(op, fault.Invalid, err.Error(), nil)
 	}
-	state, err := filepath.Abs(r.conf.State)
-	if err != nil {
-		return nil, fault.E(op, fault.Invalid, "the folder for runs: "+err.Error(), nil)
-	}
-	if repo.root != "" && below(repo.root, state) && !below(repo.common, state) {
+	if repo.root != "" && below(repo.root, r.conf.State) && !below(repo.common, r.conf.State) {
 		return nil, fault.E(op, fault.Invalid, "the folder for runs lies in the working tree of the repository", nil)
 	}
 	if o.Base != "" {
@@ -52,7 +47,7 @@ func (r *Runner) Run(ctx context.Context, o Order) (*Result, error) {
 	if _, err := r.Recover(ctx); err != nil {
 		return nil, err
 	}
-	f, err := r.folderFor(state, o, repo)
+	f, err := r.folderFor(o, repo)
 	if err != nil {
 		return nil, fault.E(op, fault.Unavailable, "make a folder for the run: "+err.Error(), err)
 	}
@@ -97,13 +92,13 @@ func (r *Runner) note(format string, args ...any) {
 // folderFor is a new folder, or that of a claim of the same order whose answer
 // never came: under its key the service gives the run it has already begun,
 // where a new claim would find the lock held.
-func (r *Runner) folderFor(state string, o Order, repo *repository) (*folder, error) {
-	names, err := runs(state)
+func (r *Runner) folderFor(o Order, repo *repository) (*folder, error) {
+	names, err := runs(r.conf.State)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		f, err := take(state, name)
+		f, err := take(r.conf.State, name)
 		if err != nil {
 			continue
 		}
@@ -117,7 +112,7 @@ func (r *Runner) folderFor(state string, o Order, repo *repository) (*folder, er
 	if place == "" {
 		place = repo.common
 	}
-	return create(state, journal{
+	return create(r.conf.State, journal{
 		Stage: claiming, Run: r.conf.NewID(), Task: o.Task, Phase: o.Phase, Asked: o.Base, Command: o.Command,
 		Repo: place, Since: r.conf.Now().UTC().Truncate(time.Millisecond), Setting: r.conf.setting(),
 	})

@@ -328,7 +328,7 @@ func TestAReportCanFailOrBlockARun(t *testing.T) {
 		{"failing tests", `{"tests":{"tool":"t","command":["t"],"exitCode":0,"passed":7,"failed":1,"skipped":0,"startedAt":"2026-01-01T00:00:00Z","endedAt":"2026-01-01T00:00:01Z"}}`, "its tests did not pass", phase.Failed},
 		{"an unknown member", `{"riskSignal":{}}`, "its report cannot be read", phase.Failed},
 		{"an unknown signal", `{"riskSignals":{"productionDataChnge":false}}`, "its report cannot be read", phase.Failed},
-		{"an unknown fact", `{"facts":[{"action":"wriet"}]}`, "its report cannot be read", phase.Failed},
+		{"an unknown fact", `{"facts":[{"action":"alter"}]}`, "its report cannot be read", phase.Failed},
 		{"a member twice", `{"facts":[{"action":"delete","environment":"production"}],"facts":[]}`, "its report cannot be read", phase.Failed},
 		{"a test report of another form", `{"tests":{}}`, "its report cannot be read", phase.Failed},
 		{"no JSON", `tests passed`, "its report cannot be read", phase.Failed},

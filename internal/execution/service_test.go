@@ -339,7 +339,7 @@ func (r remote) call(ctx context.Context, name string, c call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	defer answer.Body.Close() //nolint:errcheck // read to its end
+	defer answer.Body.Close() // read to its end
 	var out reply
 	if answer.StatusCode != http.StatusOK {
 		return out, errAway

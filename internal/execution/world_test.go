@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	}
 	templateDir = dir
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+		os.RemoveAll(dir) // a temporary folder
 		os.Exit(code)
 	}), goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
 }
