@@ -207,13 +207,18 @@ func (s *scene) judge(c *boundaryCase, agent string) (stdout []byte, problems []
 
 // ask runs the check once for an agent.
 func (s *scene) ask(agent string) (code int, stdout, stderr []byte) {
-	args := append([]string{
+	args, environ := s.request(agent)
+	return call(shipgate.Env{Dir: s.cwd, Environ: environ}, string(s.stdin), args)
+}
+
+// request is the command line and the environment of a check.
+func (s *scene) request(agent string) (args, environ []string) {
+	args = append([]string{
 		"check", "--agent", agent, "--workspace", s.workspace, "--format", "agent-boundary-json",
 	}, s.args...)
-	environ := slices.DeleteFunc(s.environ(), func(kv string) bool {
+	return args, slices.DeleteFunc(s.environ(), func(kv string) bool {
 		return strings.HasPrefix(kv, "GIT_AUTHOR") || strings.HasPrefix(kv, "GIT_COMMITTER")
 	})
-	return call(shipgate.Env{Dir: s.cwd, Environ: environ}, string(s.stdin), args)
 }
 
 // readResult reads what a check printed and lists the promises it breaks.
@@ -225,6 +230,7 @@ func readResult(stdout []byte, agent, mode string) (*boundaryResult, []string) {
 	if err := json.Unmarshal(stdout, &r); err != nil {
 		return nil, []string{err.Error()}
 	}
+	r.text = stdout
 	return &r, r.promises(agent, mode)
 }
 
@@ -258,19 +264,23 @@ type boundaryResult struct {
 			RequiredReviewers []string `json:"required_reviewers"`
 		} `json:"human_review"`
 		NextAction struct {
-			Actor, Kind, Command, Expects string
+			Actor, Kind, Command, Expects, Why string
 		} `json:"next_action"`
 	}
 	Violations    []resultRow
 	ViolatedRules []resultRow `json:"violated_rules"`
-	Diagnostics   []struct{ Level, Code, Path string }
+	Diagnostics   []diagnostic
 	Issues        []string
 	ChangedFiles  []string `json:"changed_files"`
 	Policies      []struct{ ID, Source string }
 	PendingReview []struct{ Path string }            `json:"pending_review"`
 	HostCoverage  []struct{ Adapter, Status string } `json:"host_coverage"`
 	AffectedHosts []string                           `json:"affected_hosts"`
+
+	text []byte // as it was printed
 }
+
+type diagnostic struct{ Level, Code, Path string }
 
 type resultRow struct {
 	ID, Path string

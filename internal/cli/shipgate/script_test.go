@@ -343,10 +343,7 @@ func TestBothProgramsAreTheSameGate(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"shipgate", "agents-shipgate"} {
 		t.Run(name, func(t *testing.T) {
-			binary := filepath.Join(dir, name)
-			if out, err := exec.Command("go", "build", "-o", binary, "plimsoll.dev/cmd/"+name).CombinedOutput(); err != nil {
-				t.Fatalf("build: %v\n%s", err, out)
-			}
+			binary := build(t, dir, name)
 			version, err := exec.Command(binary, "--version").Output()
 			if err != nil || !bytes.HasPrefix(version, []byte("agents-shipgate ")) {
 				t.Errorf("--version printed %q (%v)", version, err)
@@ -357,4 +354,14 @@ func TestBothProgramsAreTheSameGate(t *testing.T) {
 			}
 		})
 	}
+}
+
+// build builds one of the two programs and returns its path.
+func build(t *testing.T, dir, name string) string {
+	t.Helper()
+	binary := filepath.Join(dir, name)
+	if out, err := exec.Command("go", "build", "-o", binary, "plimsoll.dev/cmd/"+name).CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return binary
 }
