@@ -165,8 +165,8 @@ func settings() []setting {
 		boolean("solo", false, "one person works alone: four eyes are off, and every decision made so says it", func(c *Config) *bool { return &c.Solo }),
 		boolean("four-eyes.distinct-actors", eyes.DistinctActors, "one person approves under one role only", func(c *Config) *bool { return &c.DistinctActors }),
 		boolean("four-eyes.forbid-self-approval", eyes.ForbidSelfApproval, "who asked does not approve", func(c *Config) *bool { return &c.ForbidSelfApproval }),
-		duration("deadline.high", deadlines.High, time.Minute, "time to decide on high risk", func(c *Config) *time.Duration { return &c.DeadlineHigh }),
-		duration("deadline.critical", deadlines.Critical, time.Minute, "time to decide on critical risk", func(c *Config) *time.Duration { return &c.DeadlineCritical }),
+		duration("deadline.high", deadlines.High, time.Second, "time to decide on high risk", func(c *Config) *time.Duration { return &c.DeadlineHigh }),
+		duration("deadline.critical", deadlines.Critical, time.Second, "time to decide on critical risk", func(c *Config) *time.Duration { return &c.DeadlineCritical }),
 		number("max-returns", phase.DefaultMaxReturns, 0, 1000, "returns to Build before a person must look", func(c *Config) *int { return &c.MaxReturns }),
 		boolean("automatic-tests", true, "no manual check is part of Stabilize", func(c *Config) *bool { return &c.AutomaticTests }),
 

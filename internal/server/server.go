@@ -29,6 +29,7 @@ import (
 	"plimsoll.dev/internal/api"
 	"plimsoll.dev/internal/auditlog"
 	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/login"
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/approval"
 	"plimsoll.dev/internal/queue"
@@ -58,6 +59,7 @@ type Server struct {
 	store     *store.Store
 	queue     *queue.Queue
 	api       *api.API
+	login     *login.Login // nil without an issuer
 	courier   *webhook.Courier
 	service   *pipeline.Service
 	handler   http.Handler
@@ -115,8 +117,42 @@ func New(ctx context.Context, conf Config, options Options) (_ *Server, err erro
 	}); err != nil {
 		return nil, err
 	}
-	s.handler = s.telemetry.traced(s.api)
+	if err := s.signIn(); err != nil {
+		return nil, err
+	}
+	s.handler = s.telemetry.traced(http.HandlerFunc(s.route))
 	return s, nil
+}
+
+// signIn sets up the sign-in of people, when there is an issuer.
+func (s *Server) signIn() (err error) {
+	if s.conf.OIDCIssuer == "" {
+		return nil
+	}
+	secret := []byte{}
+	if s.conf.OIDCSecret != "" {
+		if secret, err = os.ReadFile(s.conf.OIDCSecret); err != nil {
+			return fault.E("server.New", fault.Invalid, "read the client secret", err)
+		}
+	}
+	s.login, err = login.New(login.Config{
+		Issuer: s.conf.OIDCIssuer, Client: s.conf.OIDCClient, Secret: strings.TrimSpace(string(secret)), Redirect: s.conf.OIDCRedirect,
+		Claim: s.conf.OIDCClaim, Service: s.service, Log: s.log, Now: time.Now,
+	})
+	return err
+}
+
+// route tells the sign-in from the surface. There is no table: a router that
+// cleans paths would answer in the surface's place.
+func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case login.Path, login.Callback, login.Out:
+		if s.login != nil {
+			s.login.ServeHTTP(w, r)
+			return
+		}
+	}
+	s.api.ServeHTTP(w, r)
 }
 
 // quiet is the log of a library, of which operators act on warnings only.
@@ -227,7 +263,13 @@ func (s *Server) Run(ctx context.Context) (err error) {
 		return nil
 	})
 	g.Go(func() error { return s.api.Run(streams) })
-	g.Go(func() error { return s.queue.Run(jobs) })
+	g.Go(func() error {
+		err := s.queue.Run(jobs)
+		if jobs.Err() != nil && errors.Is(err, context.Canceled) {
+			return nil // stopped before it had begun
+		}
+		return err
+	})
 	g.Go(func() error { return s.courier.Run(jobs) })
 	g.Go(func() error { return s.sweep(jobs) })
 	g.Go(func() error {
