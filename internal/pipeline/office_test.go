@@ -29,7 +29,12 @@ type office struct{ *world }
 
 func newOffice(t *testing.T, change func(*pipeline.Config)) office {
 	t.Helper()
-	w := newWorld(t, change)
+	return staff(newWorld(t, change))
+}
+
+// staff registers everybody.
+func staff(w *world) office {
+	w.Helper()
 	for _, a := range []struct {
 		who pipeline.Caller
 		typ contract.ActorType

@@ -129,62 +129,66 @@ func TestUnderTheStrictProfileNothingIsResumed(t *testing.T) {
 }
 
 func TestOfManyClaimsAtOnceOneIsTaken(t *testing.T) {
-	o := newOffice(t, nil)
-	o.intent("read_repo", "write_repo")
-	var wait sync.WaitGroup
-	results := make([]error, 8)
-	for i := range results {
-		wait.Go(func() {
-			who := developer
-			if i%2 == 1 {
-				who = other
-			}
-			_, results[i] = o.TaskClaim(o.Context(), who, pipeline.ClaimArgs{Task: "TS-001", Phase: "Build"})
-		})
-	}
-	wait.Wait()
-	taken := 0
-	for _, err := range results {
-		if err == nil {
-			taken++
-		} else if refusal.CodeOf(err) != refusal.LockHeld {
-			t.Errorf("a claim was answered %v", err)
+	both(t, func(t *testing.T, at string) {
+		o := staff(newWorldAt(t, at, nil))
+		o.intent("read_repo", "write_repo")
+		var wait sync.WaitGroup
+		results := make([]error, 8)
+		for i := range results {
+			wait.Go(func() {
+				who := developer
+				if i%2 == 1 {
+					who = other
+				}
+				_, results[i] = o.TaskClaim(o.Context(), who, pipeline.ClaimArgs{Task: "TS-001", Phase: "Build"})
+			})
 		}
-	}
-	if taken != 1 {
-		t.Errorf("%d claims were taken", taken)
-	}
+		wait.Wait()
+		taken := 0
+		for _, err := range results {
+			if err == nil {
+				taken++
+			} else if refusal.CodeOf(err) != refusal.LockHeld {
+				t.Errorf("a claim was answered %v", err)
+			}
+		}
+		if taken != 1 {
+			t.Errorf("%d claims were taken", taken)
+		}
+	})
 }
 
 func TestOfManyDecisionsAtOnceEachIsRecordedOnce(t *testing.T) {
-	o := newOffice(t, nil)
-	o.toGate()
-	g := o.newest("PG-001")
-	var wait sync.WaitGroup
-	results := make([]*pipeline.GateResult, 12)
-	for i := range results {
-		wait.Go(func() {
-			who := []pipeline.Caller{lead, security}[i%2]
-			results[i], _ = o.GateDecide(o.Context(), who, pipeline.GateArgs{
-				ID: "PG-001", Version: 1, Decision: contract.Approved, Digest: g.ApprovalDigest,
+	both(t, func(t *testing.T, at string) {
+		o := staff(newWorldAt(t, at, nil))
+		o.toGate()
+		g := o.newest("PG-001")
+		var wait sync.WaitGroup
+		results := make([]*pipeline.GateResult, 12)
+		for i := range results {
+			wait.Go(func() {
+				who := []pipeline.Caller{lead, security}[i%2]
+				results[i], _ = o.GateDecide(o.Context(), who, pipeline.GateArgs{
+					ID: "PG-001", Version: 1, Decision: contract.Approved, Digest: g.ApprovalDigest,
+				})
 			})
-		})
-	}
-	wait.Wait()
-	o.drain()
-	recorded := 0
-	for i, r := range results {
-		if r == nil {
-			t.Fatalf("decision %d was refused", i)
 		}
-		if !r.Duplicate {
-			recorded++
+		wait.Wait()
+		o.drain()
+		recorded := 0
+		for i, r := range results {
+			if r == nil {
+				t.Fatalf("decision %d was refused", i)
+			}
+			if !r.Duplicate {
+				recorded++
+			}
 		}
-	}
-	if n := len(o.newest("PG-001").Document.(*contract.PublishGate).Approvals); n != 2 || recorded != 2 {
-		t.Errorf("%d entries, %d recorded", n, recorded)
-	}
-	o.expect(map[contract.ID]string{"PG-001": "Published high approved"})
+		if n := len(o.newest("PG-001").Document.(*contract.PublishGate).Approvals); n != 2 || recorded != 2 {
+			t.Errorf("%d entries, %d recorded", n, recorded)
+		}
+		o.expect(map[contract.ID]string{"PG-001": "Published high approved"})
+	})
 }
 
 func TestAListShowsTheChainOfEachContract(t *testing.T) {

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +17,8 @@ import (
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/phase"
 	"plimsoll.dev/internal/store"
+	"plimsoll.dev/internal/store/postgres"
+	"plimsoll.dev/internal/store/postgres/pgtest"
 	"plimsoll.dev/internal/store/sqlite"
 )
 
@@ -51,11 +55,26 @@ type queued struct {
 func newWorld(t *testing.T, change func(*pipeline.Config)) *world {
 	t.Helper()
 	t.Parallel()
+	return newWorldAt(t, filepath.Join(t.TempDir(), "plimsoll.db"), change)
+}
+
+// newWorldAt is a world on this database: the URL of a PostgreSQL, or a file.
+func newWorldAt(t *testing.T, at string, change func(*pipeline.Config)) *world {
+	t.Helper()
 	w := &world{T: t, now: start, ids: map[string]int{}, seen: map[string]bool{}, tip: "c0ffee0", fetches: true, tokens: map[string]int64{}}
-	w.open(filepath.Join(t.TempDir(), "plimsoll.db"), change)
+	w.open(at, change)
 	t.Cleanup(w.close)
 	return w
 }
+
+// both runs a test on both databases.
+func both(t *testing.T, test func(t *testing.T, at string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { t.Parallel(); test(t, filepath.Join(t.TempDir(), "plimsoll.db")) })
+	t.Run("postgres", func(t *testing.T) { t.Parallel(); test(t, pgtest.New(t)) })
+}
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
 func (w *world) close() {
 	if err := w.store.Close(); err != nil {
@@ -63,10 +82,10 @@ func (w *world) close() {
 	}
 }
 
-// open begins a service on a database file.
-func (w *world) open(path string, change func(*pipeline.Config)) {
+// open begins a service on a database.
+func (w *world) open(at string, change func(*pipeline.Config)) {
 	w.Helper()
-	db, err := sqlite.Open(w.Context(), sqlite.Config{Path: path})
+	db, err := database(w.Context(), at)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -83,6 +102,13 @@ func (w *world) open(path string, change func(*pipeline.Config)) {
 	if w.Service, err = pipeline.New(conf); err != nil {
 		w.Fatal(err)
 	}
+}
+
+func database(ctx context.Context, at string) (*store.Database, error) {
+	if strings.HasPrefix(at, "postgres:") {
+		return postgres.Open(ctx, postgres.Config{URL: at})
+	}
+	return sqlite.Open(ctx, sqlite.Config{Path: at})
 }
 
 func (w *world) clock() time.Time {
