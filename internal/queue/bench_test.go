@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -102,5 +103,107 @@ func BenchmarkUpdates(b *testing.B) {
 			updates(b, address(filepath.Join(b.TempDir(), "plimsoll.db")), writers)
 		})
 		b.Run(fmt.Sprintf("postgres/%d", writers), func(b *testing.B) { updates(b, address(pgtest.New(b)), writers) })
+	}
+}
+
+// work runs a queue beside a benchmark until the benchmark ends.
+func work(b *testing.B, n *node) {
+	b.Helper()
+	ctx, cancel := context.WithCancel(b.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- n.Run(ctx) }()
+	b.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			b.Error(err)
+		}
+		if err := n.close(); err != nil {
+			b.Error(err)
+		}
+	})
+}
+
+// BenchmarkEffect measures from the call that changes something to the start of
+// the job that reacts to it, one at a time.
+func BenchmarkEffect(b *testing.B) {
+	for _, db := range databases {
+		b.Run(db.name, func(b *testing.B) {
+			done := make(chan time.Time, 1)
+			n, err := open(b.Context(), db.make(b), queue.Config{Kinds: []queue.Kind{{Name: "judge", Work: func(context.Context, pipeline.Attempt) error {
+				done <- time.Now()
+				return nil
+			}}}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			work(b, n)
+			took := make([]time.Duration, 0, b.N)
+			for i := range b.N {
+				began := time.Now()
+				if err := makeChain(b.Context(), n.store, int64(i+1)); err != nil {
+					b.Fatal(err)
+				}
+				took = append(took, (<-done).Sub(began))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+		})
+	}
+}
+
+// BenchmarkRestart measures from the start of a process to its first effect
+// with 100,000 jobs waiting.
+func BenchmarkRestart(b *testing.B) {
+	for _, db := range databases {
+		b.Run(db.name, func(b *testing.B) {
+			at := db.make(b)
+			n, err := open(b.Context(), at, queue.Config{Kinds: []queue.Kind{{Name: "judge", Work: (&diary{}).work}}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for range 100 {
+				err := n.store.Update(b.Context(), func(tx pipeline.Tx) error {
+					for range 1000 {
+						if err := tx.Enqueue(pipeline.Job{Kind: "judge"}); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := n.close(); err != nil {
+				b.Fatal(err)
+			}
+			for range b.N {
+				first := make(chan struct{}, 1)
+				began := time.Now()
+				n, err := open(b.Context(), at, queue.Config{Workers: 1, Kinds: []queue.Kind{{Name: "judge", Work: func(context.Context, pipeline.Attempt) error {
+					select {
+					case first <- struct{}{}:
+					default:
+					}
+					return nil
+				}}}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(b.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- n.Run(ctx) }()
+				<-first
+				b.ReportMetric(time.Since(began).Seconds(), "s-to-first-effect")
+				cancel()
+				if err := <-ended; err != nil {
+					b.Fatal(err)
+				}
+				if err := n.close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

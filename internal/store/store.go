@@ -57,6 +57,8 @@ type Store struct {
 	turn *turn // nil where every update commits by itself
 
 	placer *placer // of places, where a commit does not give them
+
+	prepared *prepared // nil where the driver remembers statements
 }
 
 // New is a store on an open database whose migrations have run.
@@ -70,6 +72,7 @@ func New(ctx context.Context, db *Database, conf Config) (*Store, error) {
 	s := &Store{db: db, conf: conf, placer: newPlacer()}
 	if db.Dialect.Grouped {
 		s.turn = newTurn()
+		s.prepared = newPrepared(db.Write)
 	}
 	if err := s.settle(ctx); err != nil {
 		return nil, err
@@ -152,7 +155,12 @@ func (s *Store) View(ctx context.Context, fn func(pipeline.Reader) error) error 
 }
 
 // Close closes the database. Every loop that uses the store ends before.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	if s.prepared != nil {
+		s.prepared.close()
+	}
+	return s.db.Close()
+}
 
 // clock is the instant of a transaction on the process's clock.
 func (s *Store) clock() time.Time {

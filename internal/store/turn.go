@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"sync"
 
 	"plimsoll.dev/internal/fault"
@@ -30,6 +31,7 @@ type turn struct {
 
 // group is one transaction of several updates.
 type group struct {
+	conn *sql.Conn
 	tx   *sql.Tx
 	size int           // updates whose work is in it
 	logs bool          // one of them wrote events or records
@@ -70,12 +72,12 @@ func (u *turn) part(ctx context.Context, s *Store, fn func(pipeline.Tx) error) (
 	const op = "store.Update"
 	d := &s.db.Dialect
 	if u.open == nil {
-		sqlTx, err := s.db.Write.BeginTx(context.WithoutCancel(ctx), &d.Write)
+		g, err := begin(ctx, s)
 		if err != nil {
 			<-u.baton
 			return nil, d.fail(op, "begin a transaction", err)
 		}
-		u.open = &group{tx: sqlTx, done: make(chan struct{})}
+		u.open = g
 	}
 	g := u.open
 
@@ -127,6 +129,20 @@ func (u *turn) part(ctx context.Context, s *Store, fn func(pipeline.Tx) error) (
 	return g, nil
 }
 
+// begin opens a group. The queue uses the connection as well and may have it;
+// ctx ends that wait, but not the transaction, which is of others too.
+func begin(ctx context.Context, s *Store) (*group, error) {
+	conn, err := s.db.Write.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sqlTx, err := conn.BeginTx(context.WithoutCancel(ctx), &s.db.Dialect.Write)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return &group{conn: conn, tx: sqlTx, done: make(chan struct{})}, nil
+}
+
 // errUndone says that a group was given up because its only update failed.
 var errUndone = fault.E("store.Update", fault.Internal, "the update was undone", nil)
 
@@ -146,5 +162,7 @@ func (u *turn) close(s *Store, cause error) {
 		_ = g.tx.Rollback()
 		g.err = &againError{fault.E("store.Update", fault.Unavailable, "commit", err)}
 	}
+	_ = g.conn.Close() // gives it back
 	close(g.done)
+	s.prepared.learn(context.Background())
 }

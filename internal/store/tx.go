@@ -171,7 +171,21 @@ func (r *reader) statement(op, what string, args []any, call func(ctx context.Co
 func (r *reader) row(op, what, query string, args ...any) func(to ...any) error {
 	return func(to ...any) error {
 		return r.statement(op, what, args, func(ctx context.Context) error {
-			return r.q.QueryRowContext(ctx, query, args...).Scan(to...)
+			found, err := r.query(ctx, query, args)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = found.Close() }()
+			if !found.Next() {
+				if err := found.Err(); err != nil {
+					return err
+				}
+				return sql.ErrNoRows
+			}
+			if err := found.Scan(to...); err != nil {
+				return err
+			}
+			return found.Close()
 		})
 	}
 }
@@ -180,7 +194,7 @@ func (r *reader) row(op, what, query string, args ...any) func(to ...any) error 
 func rows[T any](r *reader, op, what string, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
 	list := []T{}
 	err := r.statement(op, what, args, func(ctx context.Context) error {
-		found, err := r.q.QueryContext(ctx, query, args...)
+		found, err := r.query(ctx, query, args)
 		if err != nil {
 			return err
 		}
@@ -214,7 +228,7 @@ func one[T any](r *reader, op, what string, scan func(*sql.Rows) (T, error), que
 func (r *reader) exec(op, what, query string, args ...any) (int64, error) {
 	var n int64
 	err := r.statement(op, what, args, func(ctx context.Context) error {
-		done, err := r.q.ExecContext(ctx, query, args...)
+		done, err := r.execute(ctx, query, args)
 		if err != nil {
 			return err
 		}

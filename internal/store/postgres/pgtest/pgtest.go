@@ -150,9 +150,7 @@ func start() (*server, error) {
 	s := &server{dir: dir, stop: func() error {
 		// An interrupt is a fast shutdown: it does not wait for clients.
 		_ = postgres.Process.Signal(os.Interrupt) // it may have ended by itself
-		_ = <-exited
-		_ = log.Close()
-		return os.RemoveAll(dir)
+		return errors.Join(<-exited, log.Close(), os.RemoveAll(dir))
 	}}
 	if err := s.wait(exited); err != nil {
 		text, _ := os.ReadFile(log.Name())
