@@ -330,7 +330,7 @@ func TestLinksOfASuppliedDiff(t *testing.T) {
 func TestWhereASuppliedDiffComesFrom(t *testing.T) {
 	t.Parallel()
 	r := plain(t, files{"a.diff": patch("x", "", "y\n"), "linked.diff": "-> a.diff", "sub/b.diff": "\xe9\xff\n" + patch("x", "", "y\n"), "way": "-> sub"})
-	r.write(files{"once.diff": "x\n", "large.diff": strings.Repeat("x", 32<<20+1)})
+	r.write(files{"once.diff": "x\n"})
 	link(r, "once.diff", "twice.diff")
 	outside := filepath.Join(t.TempDir(), "o.diff")
 	if err := os.WriteFile(outside, []byte(patch("x", "", "y\n")), 0o644); err != nil {
@@ -343,7 +343,7 @@ func TestWhereASuppliedDiffComesFrom(t *testing.T) {
 		"a.diff": "", "sub/b.diff": "", outside: "", r.at("a.diff"): "",
 		"none.diff": gate.DiffMissing, "none/a.diff": gate.DiffMissing, "a.diff/x": gate.DiffMissing,
 		"linked.diff": gate.DiffLinked, "twice.diff": gate.DiffLinked, "sub": gate.DiffLinked, "way/b.diff": gate.DiffLinked,
-		outsideLink: gate.DiffLinked, "large.diff": gate.DiffTooLarge,
+		outsideLink: gate.DiffLinked,
 	} {
 		in, err := r.acquire(file(given))
 		e, _ := errors.AsType[*git.InputError](err)
@@ -354,6 +354,11 @@ func TestWhereASuppliedDiffComesFrom(t *testing.T) {
 			t.Errorf("%s: %v, want %s", given, err, want)
 		}
 	}
+	t.Run("over 32 MiB", func(t *testing.T) {
+		t.Parallel()
+		large := plain(t, files{"large.diff": strings.Repeat("x", 32<<20+1)})
+		failed(t, large, gate.DiffTooLarge, file("large.diff"))
+	})
 	stdin := func(in io.Reader) func(*requestOf) { return func(q *requestOf) { q.Diff = &git.Supplied{Reader: in} } }
 	for name, in := range map[string]io.Reader{
 		"too long":   strings.NewReader(strings.Repeat("x", 32<<20+1)),

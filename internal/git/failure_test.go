@@ -103,7 +103,7 @@ func TestFailures(t *testing.T) {
 	}
 	t.Run("an unborn HEAD, and with something staged", func(t *testing.T) {
 		t.Parallel()
-		r := emptyRepo(t)
+		r := newRepo(t, nil)
 		failed(t, r, gate.HeadUnborn)
 		r.stage(files{settings: grant})
 		failed(t, r, gate.HeadUnborn)
@@ -229,7 +229,6 @@ func TestAConfigThatNamesNoOneFile(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, files{
 		"shipgate.yaml": manifest(), "conf/gate.yaml": manifest(), "linked.yaml": "-> conf/gate.yaml", "way": "-> conf",
-		"large.yaml": strings.Repeat("#", 4<<20+1),
 	})
 	link(r, "conf/gate.yaml", "second.yaml")
 	r.write(files{"conf/one.yaml": manifest()})
@@ -246,7 +245,6 @@ func TestAConfigThatNamesNoOneFile(t *testing.T) {
 		"way/one.yaml":            "not one regular file",
 		"second.yaml":             "not one regular file",
 		"conf":                    "not one regular file",
-		"large.yaml":              "over 4 MiB",
 	} {
 		for mode, edit := range map[string]func(*requestOf){"worktree": func(*requestOf) {}, "a diff": supplied("")} {
 			_, err := r.acquire(config(given), edit)
@@ -259,6 +257,14 @@ func TestAConfigThatNamesNoOneFile(t *testing.T) {
 			}
 		}
 	}
+	t.Run("over 4 MiB", func(t *testing.T) {
+		t.Parallel()
+		large := plain(t, files{"large.yaml": strings.Repeat("#", 4<<20+1)})
+		_, err := large.acquire(config("large.yaml"), supplied(""))
+		if e, ok := errors.AsType[*git.ShapeError](err); !ok || !strings.Contains(e.Msg, "over 4 MiB") {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("the default name is answered with a result", func(t *testing.T) {
 		t.Parallel()
 		r := newRepo(t, files{"m.yaml": manifest(), "shipgate.yaml": "-> m.yaml"})

@@ -90,7 +90,7 @@ func TestHowManyProcessesACheckNeeds(t *testing.T) {
 		{"an adoption is proven", func(r *repo) {
 			r.commit(files{"shipgate.yaml": ""})
 			r.write(files{"shipgate.yaml": manifest("tools")})
-		}, nil, first + " " + second + " ls-tree"},
+		}, nil, first + " cat-file ls-tree"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -62,9 +62,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// newRepo is a repository with one commit; without any when base is nil.
 func newRepo(t testing.TB, base files, options ...string) *repo {
 	t.Helper()
-	key := fmt.Sprintf("%q %q", options, slices.Sorted(maps.Keys(base)))
+	key := fmt.Sprintf("%v %q %q", base == nil, options, slices.Sorted(maps.Keys(base)))
 	for _, p := range slices.Sorted(maps.Keys(base)) {
 		key += fmt.Sprintf("%q", base[p])
 	}
@@ -77,24 +78,22 @@ func newRepo(t testing.TB, base files, options ...string) *repo {
 	templates.Unlock()
 	made.once.Do(func() {
 		r := &repo{t: t, root: made.root}
-		r.mkdir("")
-		r.git(append([]string{"init", "-q", "-b", "main", "--template="}, options...)...)
-		r.mkdir(".git/info", ".git/hooks")
+		if len(options) == 0 && base != nil {
+			copyTree(t, newRepo(t, nil).root, r.root)
+		} else {
+			r.mkdir("")
+			r.git(append([]string{"init", "-q", "-b", "main", "--template="}, options...)...)
+			r.mkdir(".git/info", ".git/hooks")
+		}
+		if base == nil {
+			return
+		}
 		r.write(base)
 		r.git("add", "-A", "-f")
 		r.git("commit", "-q", "--allow-empty", "-m", "base")
 	})
 	r := &repo{t: t, root: filepath.Join(t.TempDir(), "repo")}
 	copyTree(t, made.root, r.root)
-	return r
-}
-
-// emptyRepo is a repository without any commit.
-func emptyRepo(t testing.TB) *repo {
-	t.Helper()
-	r := &repo{t: t, root: filepath.Join(t.TempDir(), "repo")}
-	r.mkdir("")
-	r.git("init", "-q", "-b", "main", "--template=")
 	return r
 }
 
@@ -150,6 +149,7 @@ func (r *repo) try(args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = r.root
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.invalid", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.invalid")
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSpace(string(out)), err
