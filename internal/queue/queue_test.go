@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -525,8 +526,7 @@ func TestANodeThatWasDeclaredDeadStops(t *testing.T) {
 }
 
 func TestAnUpdateOfADeadNodeIsRefused(t *testing.T) {
-	at := pgtest.New(t)
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: at})
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: pgtest.New(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -537,19 +537,28 @@ func TestAnUpdateOfADeadNodeIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
+	update := func() error { return s.Update(t.Context(), func(pipeline.Tx) error { return nil }) }
+	allowed := func(when string) {
+		t.Helper()
+		if err := update(); err != nil {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	allowed("before its first beat")
 	if err := s.Beat(t.Context(), "a", true); err != nil {
 		t.Fatal(err)
 	}
-	touch := func(pipeline.Tx) error { return nil }
-	if err := s.Update(t.Context(), touch); err != nil {
-		t.Errorf("while it lives: %v", err)
+	allowed("while it lives")
+	if _, err := s.Bury(t.Context(), -time.Minute, func(context.Context, *sql.Tx, string) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := update(); !errors.Is(err, pipeline.ErrLeaseLost) {
+		t.Errorf("when it is dead: %v", err)
 	}
 	if err := s.Leave(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Update(t.Context(), touch); !errors.Is(err, pipeline.ErrLeaseLost) {
-		t.Errorf("when it is dead: %v", err)
-	}
+	allowed("when it has left")
 }
 
 // made is the numbers of the intents that are there.

@@ -30,6 +30,9 @@ func (s *Store) Beat(ctx context.Context, node string, first bool) error {
 	if n, err := done.RowsAffected(); err != nil || n == 0 {
 		return fault.E(op, fault.Unavailable, "beat", errors.Join(pipeline.ErrLeaseLost, err))
 	}
+	if first && node == s.conf.Node {
+		s.leased.Store(true)
+	}
 	return s.Place(ctx)
 }
 
@@ -78,6 +81,9 @@ func (s *Store) Bury(ctx context.Context, silence time.Duration, fn func(ctx con
 // Leave gives a lease back, so that nobody has to wait for its end. The node
 // runs nothing any more.
 func (s *Store) Leave(ctx context.Context, node string) error {
+	if node == s.conf.Node {
+		s.leased.Store(false) // what it still has to say, it may
+	}
 	if _, err := s.db.Write.ExecContext(ctx, `DELETE FROM nodes WHERE id = $1`, node); err != nil {
 		return s.db.Dialect.fail("store.Leave", "leave", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"plimsoll.dev/internal/fault"
@@ -42,8 +43,9 @@ type Config struct {
 	// a later Config must name the same one or none.
 	Origin string
 
-	// Node is the id this process beats its lease under (see Beat). When it is
-	// set, an update of a process that was declared dead is refused.
+	// Node is the id this process beats its lease under (see Beat). From its
+	// first beat until it leaves, an update of a process that was declared dead
+	// is refused.
 	Node string
 
 	// Idle is how long a transaction may do nothing; a second when it is 0.
@@ -59,6 +61,8 @@ type Store struct {
 	placer *placer // of places, where a commit does not give them
 
 	prepared *prepared // nil where the driver remembers statements
+
+	leased atomic.Bool // this process has a lease, or had until it was declared dead
 }
 
 // New is a store on an open database whose migrations have run.

@@ -117,7 +117,8 @@ func (r *reader) start(op string) error {
 	return nil
 }
 
-func (r *reader) leased() bool { return r.writing && r.s.conf.Node != "" }
+// leased says whether this process may write only while others let it.
+func (r *reader) leased() bool { return r.writing && r.s.leased.Load() }
 
 // Now implements pipeline.Reader.
 func (r *reader) Now() time.Time { return r.now }
