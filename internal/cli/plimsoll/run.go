@@ -65,7 +65,7 @@ reported yet.`,
 	flags.StringVar(&f.runtime, "runtime", "", "what the command runs on")
 	flags.StringArrayVar(&f.pass, "env", nil, "name of a variable the command gets besides the usual; may be repeated")
 	flags.DurationVar(&f.limit, "limit", 0, "how long the command may take (default: what the phase allows)")
-	c.AddCommand(runList(s), runShow(s), runRelease(s), runRecover(s), runKept(s), runDiscard(s))
+	c.AddCommand(runList(s), runShow(s), runArtifact(s), runRelease(s), runRecover(s), runKept(s), runDiscard(s))
 	return c
 }
 
@@ -359,6 +359,24 @@ func runShow(s *session) *cobra.Command {
 				[2]string{"Commits", trimRange(r.BaseCommit, r.HeadCommit)}, [2]string{"Started", r.StartedAt}, [2]string{"Until", r.RunDeadline},
 				[2]string{"Ended", r.EndedAt}, [2]string{"Evidence", string(r.EvidenceID)}, [2]string{"Artifacts", strings.Join(names, "\n")},
 			)
+		},
+	}
+}
+
+func runArtifact(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "artifact RUN KIND", Short: "Print an artifact of a run, as build_log or boundary_result", Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			cl, err := s.client()
+			if err != nil {
+				return err
+			}
+			ans, err := cl.do(c.Context(), call{method: http.MethodGet, path: "/v1/runs/" + url.PathEscape(args[0]) + "/artifacts/" + url.PathEscape(args[1])})
+			if err != nil {
+				return err
+			}
+			_, err = s.env.Stdout.Write(ans.body)
+			return err
 		},
 	}
 }
