@@ -35,9 +35,29 @@ func TestVariations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	drawn := map[string]int{}
+	defer func() {
+		for _, word := range []string{
+			"other dates", "history before the base", "other file modes", "files made in reverse order",
+			"an unrelated change beside", "free names replaced", "workspace here", "workspace relative",
+			"workspace detour", "workspace subfolder",
+		} {
+			if drawn[word] < 10 {
+				t.Errorf("%q was drawn for %d cases only", word, drawn[word])
+			}
+		}
+	}()
 	for name, c := range loadCases(t) {
 		if c.Mode == "diff" || c.History == "none" || c.History == "unborn" || c.Expect.Exit != 0 {
 			continue
+		}
+		v := draw(name, seed)
+		varied, err := v.tell(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range v.what {
+			drawn[word]++
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,11 +75,6 @@ func TestVariations(t *testing.T) {
 			want, problems := readResult(plain.([]byte), c.Agents[0], c.Mode)
 			if want == nil {
 				t.Fatal(problems)
-			}
-			v := draw(name, seed)
-			varied, err := v.tell(&c)
-			if err != nil {
-				t.Fatal(err)
 			}
 			s, err := buildVaried(t, varied, v)
 			if err != nil {
@@ -131,10 +146,11 @@ func draw(name string, seed uint64) *variation {
 	maybe("history before the base", func() { v.before = true })
 	maybe("other file modes", func() { v.perm = []fs.FileMode{0o600, 0o640, 0o664, 0o755}[r.IntN(4)] })
 	maybe("files made in reverse order", func() { v.reverse = true })
-	maybe("an unrelated change beside", func() { v.beside = true })
-	maybe("free names replaced", func() { v.renames = map[string]string{} })
+	v.beside = r.IntN(2) == 0
+	if r.IntN(2) == 0 {
+		v.renames = map[string]string{}
+	}
 	v.where = []string{"absolute", "here", "relative", "detour", "subfolder"}[r.IntN(5)]
-	v.what = append(v.what, "workspace "+v.where)
 	return v
 }
 
@@ -183,6 +199,7 @@ func (v *variation) tell(c *boundaryCase) (*boundaryCase, error) {
 	out.dir = filepath.Join(c.dir, "nothing is stored")
 	if c.Modes != nil {
 		v.perm = 0o644 // the case itself is about modes
+		v.what = slices.DeleteFunc(v.what, func(word string) bool { return word == "other file modes" })
 	}
 	if v.renames != nil {
 		v.rename(&out)
@@ -190,6 +207,7 @@ func (v *variation) tell(c *boundaryCase) (*boundaryCase, error) {
 	v.folder = v.word() + "-" + v.word()
 	maps.Copy(out.Text["base"], v.unrelated(v.folder))
 	if v.beside && c.Changes == "some" {
+		v.what = append(v.what, "an unrelated change beside")
 		maps.Copy(out.Text["head"], v.unrelated(v.word()+"-"+v.word()))
 		for _, p := range slices.Sorted(maps.Keys(out.Text["base"])) {
 			if strings.HasPrefix(p, v.folder+"/") && c.Sparse == nil {
@@ -198,16 +216,20 @@ func (v *variation) tell(c *boundaryCase) (*boundaryCase, error) {
 			}
 		}
 	}
+	if c.Workspace != "" {
+		v.where = "absolute" // the case itself is about the workspace
+	}
 	if v.where == "subfolder" {
 		_, adopted := out.Text["base"]["shipgate.yaml"]
 		_, adopts := out.Text["head"]["shipgate.yaml"]
 		switch {
-		case c.Workspace != "", c.Args != nil, c.Sparse != nil:
+		case c.Args != nil, c.Sparse != nil:
 			v.where = "absolute" // the arguments are relative to the workspace
 		case adopted, adopts:
 			out.Args = []string{"--config", "../shipgate.yaml"}
 		}
 	}
+	v.what = append(v.what, "workspace "+v.where)
 	return &out, nil
 }
 
@@ -276,7 +298,9 @@ func (v *variation) rename(c *boundaryCase) {
 			})
 		}
 	}
-	v.what = append(v.what, fmt.Sprint(v.renames))
+	if len(v.renames) > 0 {
+		v.what = append(v.what, "free names replaced", fmt.Sprint(v.renames))
+	}
 }
 
 // freeNames are the names in a file that nobody but its author chooses. A file

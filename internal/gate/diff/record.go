@@ -119,6 +119,11 @@ func (r *Record) changed(op byte) []string {
 
 // lossy decodes bytes as UTF-8; each byte that belongs to no valid sequence
 // becomes one U+FFFD.
-func lossy(text []byte) string { return string([]rune(string(text))) }
+func lossy(text []byte) string {
+	if utf8.Valid(text) {
+		return string(text) // nearly always; a diff may have millions of lines
+	}
+	return string([]rune(string(text)))
+}
 
 func trimCR(line []byte) []byte { return bytes.TrimSuffix(line, []byte{'\r'}) }
