@@ -10,7 +10,6 @@ import (
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/queue"
-	"plimsoll.dev/internal/store"
 	"plimsoll.dev/internal/store/postgres/pgtest"
 )
 
