@@ -115,7 +115,6 @@ var layers = []layer{
 	},
 	{path: "internal/pipeline/stale", why: "how old copies are, and what follows", may: []string{"internal/pipeline/contract", "internal/pipeline/refusal"}, core: true},
 	{path: "internal/pipeline/operation", why: "the surface of the contracts as one table", may: []string{"internal/pipeline/contract"}, core: true},
-	{path: "internal/pipeline/checkpoint", why: "how far an audit log has come, signed", may: []string{"internal/pipeline/event"}, core: true},
 	{path: "internal/pipeline", why: "the use cases and the ports they need", may: []string{"internal/pipeline/...", "internal/gate"}, core: true},
 
 	// Ring 4: adapters.
@@ -135,6 +134,10 @@ var layers = []layer{
 	},
 	{path: "internal/api", why: "JSON over HTTP", may: []string{"internal/pipeline/...", "internal/auditlog"}, modules: []string{huma, xsync}},
 	{path: "internal/webhook", why: "brings events to subscribers", may: []string{"internal/pipeline/..."}, modules: []string{xsync}},
+	{
+		path: "internal/login", why: "signs people in through their own issuer", may: []string{"internal/pipeline/..."},
+		modules: []string{"github.com/coreos/go-oidc/v3", "golang.org/x/oauth2"},
+	},
 	{path: "internal/auditlog", why: "seals the audit log and checks copies of it", may: []string{"internal/pipeline/..."}, modules: []string{xmod}},
 	{
 		path: "internal/execution", why: "the local half of a run: claims a task, works, reports",
@@ -149,6 +152,23 @@ var layers = []layer{
 	},
 	{path: "cmd/shipgate", why: "a doorstep", may: []string{"internal/cli/shipgate"}},
 	{path: "cmd/agents-shipgate", why: "the same doorstep under the other name", may: []string{"internal/cli/shipgate"}},
+	{
+		path: "internal/server", why: "wires the service, and starts and stops its loops",
+		may: []string{
+			"internal/api", "internal/auditlog", "internal/login", "internal/pipeline/...", "internal/queue", "internal/store", "internal/store/...", "internal/webhook",
+		},
+		modules: []string{
+			xsync, "go.yaml.in/yaml/v3", "github.com/prometheus/client_golang", "go.opentelemetry.io/otel", "go.opentelemetry.io/otel/metric",
+			"go.opentelemetry.io/otel/trace", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/sdk/metric",
+			"go.opentelemetry.io/otel/exporters/prometheus", "go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp",
+		},
+	},
+	{
+		path: "internal/cli/plimsoll", why: "the control plane's commands: the service, and the client of its API",
+		may:     []string{"internal/api", "internal/auditlog", "internal/execution", "internal/gate", "internal/git", "internal/pipeline/...", "internal/server"},
+		modules: []string{cobra},
+	},
+	{path: "cmd/plimsoll", why: "its doorstep", may: []string{"internal/cli/plimsoll"}},
 	{path: "internal/arch", why: "no code"},
 	{path: "internal/bench/bare", why: "an empty program, the floor of every start"},
 	{path: "internal/bench/gate", why: "measures the gate", may: []string{"internal/cli/shipgate"}},
