@@ -105,11 +105,16 @@ drift: ## golden files are what the code prints today
 cases: ## run the boundary cases against the gate
 	$(GO) test -count=1 -run '^TestCases$$' $(TESTFLAGS) ./internal/cli/shipgate
 
-# The whole-process table first: the gate against git's own floor, interleaved.
+# The whole-process tables first: the gate against git's own floor and the
+# contracts against the queue's, interleaved.
 .PHONY: bench
-bench: ## the gate against git's floor, then every benchmark COUNT times
+bench: bench-contracts ## the gate and the contracts against their floors, then every benchmark COUNT times
 	$(GO) run ./internal/bench/gate
 	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) ./internal/gate/... ./internal/canonical
+
+.PHONY: bench-contracts
+bench-contracts: ## chains against as many jobs that do nothing, on both databases
+	$(GO) run ./internal/bench/contracts
 
 # go test fuzzes one target of one package at a time.
 .PHONY: fuzz

@@ -171,5 +171,9 @@ var layers = []layer{
 	{path: "cmd/plimsoll", why: "its doorstep", may: []string{"internal/cli/plimsoll"}},
 	{path: "internal/arch", why: "no code"},
 	{path: "internal/bench/bare", why: "an empty program, the floor of every start"},
+	{
+		path: "internal/bench/contracts", why: "measures the contracts, wired as the server wires them",
+		may: []string{"internal/pipeline/...", "internal/store/...", "internal/queue", "internal/auditlog"},
+	},
 	{path: "internal/bench/gate", why: "measures the gate", may: []string{"internal/cli/shipgate"}},
 }

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// start compares two commands of the client with a program that does nothing.
+func (b *report) start(ctx context.Context, dir string, o options) (err error) {
+	program, bare := filepath.Join(dir, "plimsoll"), filepath.Join(dir, "bare")
+	for to, pkg := range map[string]string{program: "./cmd/plimsoll", bare: "./internal/bench/bare"} {
+		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-w", "-o", to, pkg)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w: %s", pkg, err, out)
+		}
+	}
+	command := func(args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, "PLIMSOLL_LISTEN=127.0.0.1:0", "PLIMSOLL_SERVER=", "PLIMSOLL_TOKEN=", "PLIMSOLL_RATE_PER_SECOND=0")
+		return cmd
+	}
+	if out, err := command(program, "init", "--solo").CombinedOutput(); err != nil {
+		return fmt.Errorf("plimsoll init: %w: %s", err, out)
+	}
+	serve := command(program, "serve", "--solo")
+	out, err := serve.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := serve.Start(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, serve.Process.Signal(syscall.SIGTERM), serve.Wait()) }()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("plimsoll serve said nothing: %w", err)
+	}
+	address := "http://" + strings.TrimSpace(strings.TrimPrefix(line, "serving on "))
+
+	var floor, version, list []time.Duration
+	for i := -2; i < 6*o.rounds; i++ {
+		var took [3]time.Duration
+		for k, args := range [][]string{{bare}, {program, "--version"}, {program, "intent", "list", "--server", address}} {
+			began := time.Now()
+			if out, err := command(args...).CombinedOutput(); err != nil {
+				return fmt.Errorf("%v: %w: %s", args[1:], err, out)
+			}
+			took[k] = time.Since(began)
+		}
+		if i >= 0 {
+			floor, version, list = append(floor, took[0]), append(version, took[1]), append(list, took[2])
+		}
+	}
+	fmt.Printf("start-up: a bare Go program %s, plimsoll --version %s, plimsoll intent list %s\n", ms(middle(floor)), ms(middle(version)), ms(middle(list)))
+	for _, c := range []struct {
+		name string
+		took []time.Duration
+	}{{"--version", version}, {"intent list", list}} {
+		over := middle(c.took) - middle(floor)
+		b.say(over <= 60*time.Millisecond, "plimsoll %s takes %s longer than a bare Go program (budget 60 ms)", c.name, ms(over))
+	}
+	return nil
+}
