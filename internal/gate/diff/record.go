@@ -9,6 +9,7 @@ package diff
 
 import (
 	"bytes"
+	"unicode/utf8"
 )
 
 // InvalidPath stands for a name that is malformed, or that the headers of one
