@@ -170,6 +170,7 @@ var layers = []layer{
 	},
 	{path: "cmd/plimsoll", why: "its doorstep", may: []string{"internal/cli/plimsoll"}},
 	{path: "internal/arch", why: "no code"},
+	{path: "internal/e2e", why: "no code: tests of the built program"},
 	{path: "internal/bench/bare", why: "an empty program, the floor of every start"},
 	{
 		path: "internal/bench/contracts", why: "measures the contracts, wired as the server wires them",
