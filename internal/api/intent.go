@@ -2,11 +2,11 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/phase"
-	"time"
 )
 
 // intentBody is what an intent asks for. Its values are judged by the schema of

@@ -79,6 +79,7 @@ type request struct {
 	body      []byte
 	digest    string
 	lockToken int64
+	held      int64 // of the memory of all bodies
 	render    func(result any) (answer, error)
 }
 
@@ -91,7 +92,8 @@ func (a *API) handler(methods map[string]endpoint) http.Handler {
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q.id))
 		q.http = r
 		w.Header().Set("Request-Id", q.id)
-		deadlines(w, r, q)
+		deadlines(w, r)
+		defer func() { a.memory.Release(q.held) }()
 		a.serve(w, r, q, methods)
 		if a.conf.Seen != nil {
 			a.conf.Seen(r.Context(), q.operation, w.(*watched).status, a.conf.Now().Sub(start))
@@ -276,10 +278,12 @@ func (a *API) readBody(q *request, e endpoint, limit int64) error {
 	if need < 0 {
 		need = limit
 	}
-	if err := a.memory.Acquire(r.Context(), min(need, a.conf.Memory)); err != nil {
+	// Held until the request is answered: the body is in memory as long.
+	need = min(need, a.conf.Memory)
+	if err := a.memory.Acquire(r.Context(), need); err != nil {
 		return err
 	}
-	defer a.memory.Release(min(need, a.conf.Memory))
+	q.held = need
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
 	if err != nil {
 		return refuse(refusal.RequestMalformed, "the body broke off")
@@ -514,7 +518,7 @@ func clean(p string) bool { return p == "/" || path.Clean(p) == p && !strings.Ha
 
 // deadlines gives a client time in proportion to what it announced. A stream
 // takes its deadline away again.
-func deadlines(w http.ResponseWriter, r *http.Request, q *request) {
+func deadlines(w http.ResponseWriter, r *http.Request) {
 	c := http.NewResponseController(w)
 	size := max(r.ContentLength, 0)
 	if r.ContentLength < 0 {
