@@ -47,13 +47,14 @@ $(LINT):
 	mv $(TOOLS)/golangci-lint $@
 
 .PHONY: build
-build: ## build bin/shipgate and bin/agents-shipgate
+build: ## build bin/shipgate, bin/agents-shipgate and bin/plimsoll
 	$(GATE) build $(GATEFLAGS) -o bin/shipgate ./cmd/shipgate
 	$(GATE) build $(GATEFLAGS) -o bin/agents-shipgate ./cmd/agents-shipgate
+	$(GATE) build $(GATEFLAGS) -o bin/plimsoll ./cmd/plimsoll
 
 .PHONY: install
-install: ## install both names of the gate where go install puts programs
-	$(GATE) install $(GATEFLAGS) ./cmd/shipgate ./cmd/agents-shipgate
+install: ## install the programs where go install puts them
+	$(GATE) install $(GATEFLAGS) ./cmd/shipgate ./cmd/agents-shipgate ./cmd/plimsoll
 
 .PHONY: check
 check: format vet lint arch test drift ## everything CI runs, in its order
@@ -100,6 +101,16 @@ drift: ## golden files are what the code prints today
 	@state() { git status --porcelain --untracked-files=all; git diff; }; \
 	before=$$(state); make --no-print-directory golden; \
 	if [[ $$before != "$$(state)" ]]; then git status --short >&2; echo 'golden files drifted: review the diff and commit it' >&2; exit 1; fi
+
+# Hours: the service is killed KILLS times, over both databases.
+KILLS ?= 2000
+.PHONY: crash
+crash: ## kill the service KILLS times, on both databases, and count what is lost
+	$(GO) test -count=1 -v -timeout 12h -run '^TestNothingIsLost' $(TESTFLAGS) ./internal/e2e -kills $(KILLS)
+
+.PHONY: slow
+slow: ## the waits of a production service, and a long race on a gate
+	$(GO) test -count=1 -v -timeout 2h -run 'Slow|OneFinalDecision' $(TESTFLAGS) ./internal/e2e -slow -races 5000
 
 .PHONY: cases
 cases: ## run the boundary cases against the gate

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"reflect"
@@ -34,7 +35,7 @@ func decodeBody(text []byte, out any) error {
 }
 
 func malformedText(err error) error {
-	flaw, ok := err.(*contract.TextError)
+	flaw, ok := errors.AsType[*contract.TextError](err)
 	if !ok {
 		return err
 	}

@@ -158,7 +158,7 @@ func (a *API) check(q *request, methods map[string]endpoint) (func(context.Conte
 	if q.token != nil && !slices.Contains(q.token.Scopes, string(e.op.Scope)) {
 		return nil, refuse(refusal.AuthScopeMissing, "the token does not allow %q", e.op.Scope)
 	}
-	if err := a.readBody(q, e, limit); err != nil {
+	if err := a.readBody(q, limit); err != nil {
 		return nil, err
 	}
 	role, err := a.key(q)
@@ -268,7 +268,7 @@ func (a *API) authenticate(q *request) error {
 
 // readBody takes the body into memory, within the limit of the route and what
 // all requests may use together.
-func (a *API) readBody(q *request, e endpoint, limit int64) error {
+func (a *API) readBody(q *request, limit int64) error {
 	r := q.http
 	if r.Body == nil || r.Body == http.NoBody {
 		q.digest = contract.Hash(nil)

@@ -300,6 +300,7 @@ func TestEveryRequestIsAnsweredAsTheSpecificationSays(t *testing.T) {
 }
 
 func (v vector) run(t *testing.T) {
+	t.Helper()
 	in := v.Request
 	w := newWorld(t, func(c *api.Config) {
 		if in.OverRate {

@@ -175,6 +175,7 @@ func (j *journey) status() int {
 func TestAChainOfEveryRiskIsReleasedByTheRightPeopleAndEveryOtherEndIsNoRelease(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, db string) {
+		t.Helper()
 		s := found(t, db)
 		p := s.serve()
 		repo := project(t)
@@ -362,6 +363,7 @@ func lostRun(s *site, repo string) {
 func TestAGateThatNobodyDecidesExpiresAndReleasesNothing(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, db string) {
+		t.Helper()
 		s := found(t, db)
 		p := s.serve("--deadline.high", "1s")
 		j := s.ask(project(t), "Greet the world from the net", "read_repo", "write_repo", "network_access")

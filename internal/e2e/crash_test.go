@@ -17,6 +17,7 @@ import (
 
 func TestNothingIsLostOrDoubledHoweverOftenTheServiceIsKilled(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
+		t.Helper()
 		s := found(t, db)
 		half := (*kills + 1) / 2
 		seed := uint64(time.Now().UnixNano())

@@ -72,6 +72,7 @@ func program(t testing.TB) string {
 // onEach runs a test on both databases. Where PostgreSQL is not installed the
 // half of the test that did not run is named, and fails in CI.
 func onEach(t *testing.T, run func(t *testing.T, db string)) {
+	t.Helper()
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
 		run(t, "sqlite:"+filepath.Join(t.TempDir(), "plimsoll.db"))

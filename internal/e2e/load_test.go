@@ -466,6 +466,7 @@ func (l *load) settle(here sound) figures {
 func TestALoadWithoutAnyAccidentIsAllThereOnce(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, db string) {
+		t.Helper()
 		s := found(t, db)
 		p := s.serve()
 		l := s.load(nil)

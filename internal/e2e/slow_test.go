@@ -90,6 +90,7 @@ func TestSlowAGenerationThatFailsFourTimesFreezesItsSource(t *testing.T) {
 func TestSlowALockThatStaysHeldFreezesWhatWaitsForIt(t *testing.T) {
 	needsTime(t)
 	onEach(t, func(t *testing.T, db string) {
+		t.Helper()
 		s := found(t, db)
 		s.serve()
 		j := s.ask(project(t), "Greet the world", "read_repo", "write_repo")

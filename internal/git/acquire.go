@@ -84,6 +84,7 @@ type acquisition struct {
 	base       string // the workspace below root, without links
 	manifest   string // repository-relative
 	policyPath string // repository-relative, "" when none or outside
+	declared   map[string]bool
 
 	batch *objects
 
@@ -94,7 +95,7 @@ type acquisition struct {
 // *InputError.
 func Acquire(ctx context.Context, req Request) (*gate.Input, error) {
 	workspace := absolute(req.Dir, req.Workspace)
-	a := &acquisition{ctx: ctx, req: &req, issued: map[[2]string]bool{}}
+	a := &acquisition{ctx: ctx, req: &req, issued: map[[2]string]bool{}, declared: map[string]bool{}}
 	a.in = &gate.Input{Actor: req.Actor, Workspace: workspace, Base: req.Base, Head: req.Head, Mode: gate.Worktree}
 	switch {
 	case req.Diff != nil:
@@ -353,13 +354,9 @@ func (a *acquisition) declare(text []byte, v view) {
 	if !doc.Valid {
 		return
 	}
-	have := map[string]bool{}
-	for _, p := range a.in.Manifest.Declared {
-		have[p] = true
-	}
 	add := func(p string) {
-		if !have[p] {
-			have[p] = true
+		if !a.declared[p] {
+			a.declared[p] = true
 			a.in.Manifest.Declared = append(a.in.Manifest.Declared, p)
 		}
 	}
@@ -395,15 +392,8 @@ func (a *acquisition) pluginRoots(v view, p string) []string {
 	}
 	var out []string
 	for _, rel := range surface.PluginRoots(doc) {
-		// A marketplace names its plugins from the folder above .agents or
-		// .claude-plugin in some hosts, from its own folder in others.
-		for _, base := range []string{path.Dir(p), path.Dir(path.Dir(p)), path.Dir(path.Dir(path.Dir(p)))} {
-			if root, ok := surface.ContainedPath(base, rel); ok {
-				if res, err := resolve(v, root, nil); err == nil && res.outcome == folder {
-					out = append(out, root)
-					break
-				}
-			}
+		if root, ok := surface.ContainedPath(surface.MarketplaceDir(p), rel); ok {
+			out = append(out, root)
 		}
 	}
 	return out

@@ -178,18 +178,21 @@ func TestFilters(t *testing.T) {
 		want string
 	}{
 		{
-			"an untouched path", files{settings: harmless, ".gitattributes": "*.json filter=crypt\n", "notes.txt": "one\n"},
+			"an untouched path",
+			files{settings: harmless, ".gitattributes": "*.json filter=crypt\n", "notes.txt": "one\n"},
 			func(r *repo) { r.write(files{"notes.txt": "two\n"}) },
 			`files notes.txt
 			 record notes.txt edited 100644 -1 +1`,
 		},
 		{
-			"the attribute comes with the change", files{settings: harmless},
+			"the attribute comes with the change",
+			files{settings: harmless},
 			func(r *repo) { r.write(files{settings: grant, ".gitattributes": "*.json filter=crypt\n"}) },
 			unknown,
 		},
 		{
-			"the attribute goes with the change", files{settings: harmless, ".gitattributes": "*.json filter=crypt\n"},
+			"the attribute goes with the change",
+			files{settings: harmless, ".gitattributes": "*.json filter=crypt\n"},
 			func(r *repo) { r.write(files{settings: grant, ".gitattributes": "\n"}) },
 			`files .claude/settings.json .gitattributes
 			 disk .claude/settings.json: (input_filtered) -> (input_filtered)
@@ -198,7 +201,8 @@ func TestFilters(t *testing.T) {
 			 record .gitattributes edited 100644 -1 +1`,
 		},
 		{
-			"the attributes file is gone from disk and still in the index", files{settings: harmless, ".gitattributes": "*.json filter=crypt\n"},
+			"the attributes file is gone from disk and still in the index",
+			files{settings: harmless, ".gitattributes": "*.json filter=crypt\n"},
 			func(r *repo) { r.write(files{settings: grant}); r.remove(".gitattributes") },
 			`files .claude/settings.json .gitattributes
 			 disk .claude/settings.json: (input_filtered) -> (input_filtered)
@@ -207,7 +211,8 @@ func TestFilters(t *testing.T) {
 			 record .gitattributes deleted 100644 -1 +0`,
 		},
 		{
-			"the attributes file is a link: git does not follow it and takes the index's", files{settings: harmless, ".gitattributes": "\n"},
+			"the attributes file is a link: git does not follow it and takes the index's",
+			files{settings: harmless, ".gitattributes": "\n"},
 			func(r *repo) {
 				r.stage(files{".gitattributes": "*.json filter=crypt\n"})
 				r.write(files{settings: grant, ".gitattributes": "-> kit"})
@@ -221,7 +226,8 @@ func TestFilters(t *testing.T) {
 			 staged .gitattributes edited 100644 -1 +1`,
 		},
 		{
-			"a path that rules do not read", files{".claude/agents/x.md": "one\n", ".gitattributes": "*.md filter=crypt\n"},
+			"a path that rules do not read",
+			files{".claude/agents/x.md": "one\n", ".gitattributes": "*.md filter=crypt\n"},
 			func(r *repo) { r.write(files{".claude/agents/x.md": "two\n"}) },
 			`files .claude/agents/x.md
 			 disk .claude/agents/x.md: "" -> ""
@@ -229,14 +235,16 @@ func TestFilters(t *testing.T) {
 			 record .claude/agents/x.md edited 100644`,
 		},
 		{
-			"a declared tool source", files{"shipgate.yaml": manifest("tools"), "tools/a.json": "{}\n", ".gitattributes": "tools/* filter=crypt\n"},
+			"a declared tool source",
+			files{"shipgate.yaml": manifest("tools"), "tools/a.json": "{}\n", ".gitattributes": "tools/* filter=crypt\n"},
 			func(r *repo) { r.write(files{"tools/a.json": "[]\n"}) },
 			`files tools/a.json
 			 issue input_filtered tools/a.json
 			 record tools/a.json edited 100644`,
 		},
 		{
-			"an untracked path", files{".gitattributes": "*.json filter=crypt\n"},
+			"an untracked path",
+			files{".gitattributes": "*.json filter=crypt\n"},
 			func(r *repo) { r.write(files{settings: grant}) },
 			`files .claude/settings.json
 			 disk .claude/settings.json: absent -> (input_filtered)
@@ -244,7 +252,8 @@ func TestFilters(t *testing.T) {
 			 record .claude/settings.json new 100644 -0 +1`,
 		},
 		{
-			"the target of a link", files{"CLAUDE.md": "-> docs/rules.txt", "docs/rules.txt": advice, ".gitattributes": "docs/* filter=crypt\n"},
+			"the target of a link",
+			files{"CLAUDE.md": "-> docs/rules.txt", "docs/rules.txt": advice, ".gitattributes": "docs/* filter=crypt\n"},
 			func(r *repo) { r.write(files{"docs/rules.txt": laxer}) },
 			`files docs/rules.txt
 			 disk CLAUDE.md: (input_filtered) -> (input_filtered) [link:docs/rules.txt,docs/rules.txt unlisted]
@@ -252,13 +261,15 @@ func TestFilters(t *testing.T) {
 			 record docs/rules.txt edited 100644`,
 		},
 		{
-			"a path that no rule is about stops nothing", files{"notes.txt": "one\n", ".gitattributes": "*.txt filter=crypt\n"},
+			"a path that no rule is about stops nothing",
+			files{"notes.txt": "one\n", ".gitattributes": "*.txt filter=crypt\n"},
 			func(r *repo) { r.write(files{"notes.txt": "two\n"}) },
 			`files notes.txt
 			 record notes.txt edited 100644`,
 		},
 		{
-			"a staged and edited path", files{settings: harmless, ".gitattributes": "*.json filter=crypt\n"},
+			"a staged and edited path",
+			files{settings: harmless, ".gitattributes": "*.json filter=crypt\n"},
 			func(r *repo) { r.stage(files{settings: grant}); r.write(files{settings: wider}) },
 			`files .claude/settings.json
 			 disk .claude/settings.json: (input_filtered) -> (input_filtered)

@@ -63,13 +63,17 @@ func TestASuppliedDiffIsRebuilt(t *testing.T) {
 			 record .claude/settings.json new 100644 -0 +1`,
 		},
 		{
-			"a new file that is there already", files{settings: grant}, patch(settings, "", grant),
+			"a new file that is there already",
+			files{settings: grant},
+			patch(settings, "", grant),
 			`files .claude/settings.json
 			 diff_new_file .claude/settings.json: absent -> grant
 			 record .claude/settings.json new 100644 -0 +1`,
 		},
 		{
-			"a new file over another", files{settings: harmless}, patch(settings, "", grant),
+			"a new file over another",
+			files{settings: harmless},
+			patch(settings, "", grant),
 			`files .claude/settings.json
 			 new_file_workspace_mismatch .claude/settings.json: absent -> (new_file_workspace_mismatch)
 			 record .claude/settings.json new 100644 -0 +1`,
@@ -81,25 +85,33 @@ func TestASuppliedDiffIsRebuilt(t *testing.T) {
 			 record .claude/settings.json deleted 100644 -1 +0`,
 		},
 		{
-			"a deleted file that holds something else", files{settings: grant}, patch(settings, harmless, ""),
+			"a deleted file that holds something else",
+			files{settings: grant},
+			patch(settings, harmless, ""),
 			`files .claude/settings.json
 			 deleted_file_workspace_mismatch .claude/settings.json: "" -> (deleted_file_workspace_mismatch) [deleted]
 			 record .claude/settings.json deleted 100644 -1 +0`,
 		},
 		{
-			"an edit of the workspace", files{settings: harmless}, patch(settings, harmless, grant),
+			"an edit of the workspace",
+			files{settings: harmless},
+			patch(settings, harmless, grant),
 			`files .claude/settings.json
 			 diff_applied_to_workspace_base .claude/settings.json: harmless -> grant
 			 record .claude/settings.json edited .. -1 +1`,
 		},
 		{
-			"an edit that the workspace has", files{settings: grant}, patch(settings, harmless, grant),
+			"an edit that the workspace has",
+			files{settings: grant},
+			patch(settings, harmless, grant),
 			`files .claude/settings.json
 			 workspace_already_contains_diff_head .claude/settings.json: harmless -> grant
 			 record .claude/settings.json edited .. -1 +1`,
 		},
 		{
-			"an edit of another text", files{settings: wider}, patch(settings, harmless, grant),
+			"an edit of another text",
+			files{settings: wider},
+			patch(settings, harmless, grant),
 			`files .claude/settings.json
 			 diff_workspace_mismatch .claude/settings.json: "" -> (diff_workspace_mismatch)
 			 record .claude/settings.json edited .. -1 +1`,
@@ -111,7 +123,9 @@ func TestASuppliedDiffIsRebuilt(t *testing.T) {
 			 record .claude/settings.json edited .. -1 +1`,
 		},
 		{
-			"renamed into the boundary", files{settings: grant}, rename,
+			"renamed into the boundary",
+			files{settings: grant},
+			rename,
 			`files .claude/settings.json docs/a.json
 			 workspace_renamed_file .claude/settings.json: absent -> grant
 			 record .claude/settings.json renamed from docs/a.json ..`,
@@ -124,7 +138,8 @@ func TestASuppliedDiffIsRebuilt(t *testing.T) {
 			 record .claude/settings.json renamed from docs/a.json ..`,
 		},
 		{
-			"renamed out of the boundary, the file still here", files{"AGENTS.md": advice},
+			"renamed out of the boundary, the file still here",
+			files{"AGENTS.md": advice},
 			"diff --git a/AGENTS.md b/x.md\nsimilarity index 100%\nrename from AGENTS.md\nrename to x.md\n",
 			`files AGENTS.md x.md
 			 diff_deleted_file AGENTS.md: advice -> absent [deleted]
@@ -140,7 +155,8 @@ func TestASuppliedDiffIsRebuilt(t *testing.T) {
 			 record x.md renamed from AGENTS.md ..`,
 		},
 		{
-			"a mode alone shows no content", files{settings: harmless},
+			"a mode alone shows no content",
+			files{settings: harmless},
 			"diff --git a/" + settings + " b/" + settings + "\nold mode 100644\nnew mode 100755\n",
 			`files .claude/settings.json
 			 diff_workspace_mismatch .claude/settings.json: "" -> (diff_workspace_mismatch)
@@ -169,7 +185,9 @@ func TestASuppliedDiffIsRebuilt(t *testing.T) {
 			 record .claude/../AGENTS.md edited .. -1 +1`,
 		},
 		{
-			"two records of one path", files{settings: harmless}, patch(settings, harmless, grant) + patch(settings, harmless, grant),
+			"two records of one path",
+			files{settings: harmless},
+			patch(settings, harmless, grant) + patch(settings, harmless, grant),
 			`files .claude/settings.json
 			 diff_applied_to_workspace_base .claude/settings.json: harmless -> grant
 			 diff_applied_to_workspace_base .claude/settings.json: harmless -> grant
@@ -184,7 +202,9 @@ func TestASuppliedDiffIsRebuilt(t *testing.T) {
 		},
 		{"an empty diff", nil, "", `files`},
 		{
-			"a hard link in the workspace", files{"x": harmless}, patch(settings, harmless, grant),
+			"a hard link in the workspace",
+			files{"x": harmless},
+			patch(settings, harmless, grant),
 			`files .claude/settings.json
 			 workspace_read_failed .claude/settings.json: "" -> (workspace_read_failed)
 			 record .claude/settings.json edited .. -1 +1`,
@@ -240,66 +260,86 @@ func TestLinksOfASuppliedDiff(t *testing.T) {
 			 record src/x new 120000 -0 +1`,
 		},
 		{
-			"the workspace has a link at the path", files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice}, patch("CLAUDE.md", advice, laxer),
+			"the workspace has a link at the path",
+			files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice},
+			patch("CLAUDE.md", advice, laxer),
 			`files CLAUDE.md
 			 workspace_read_failed CLAUDE.md: "" -> (input_symlink_or_external)
 			 issue input_symlink_or_external CLAUDE.md
 			 record CLAUDE.md edited .. -1 +1`,
 		},
 		{
-			"the workspace has a link above the path", files{".claude": "-> kit", "kit/settings.json": harmless}, patch(settings, harmless, grant),
+			"the workspace has a link above the path",
+			files{".claude": "-> kit", "kit/settings.json": harmless},
+			patch(settings, harmless, grant),
 			`files .claude/settings.json
 			 workspace_read_failed .claude/settings.json: "" -> (input_symlink_or_external)
 			 issue input_symlink_or_external .claude/settings.json
 			 record .claude/settings.json edited .. -1 +1`,
 		},
 		{
-			"a link at a fixed name ends at the path", files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice}, patch("docs/a.md", advice, laxer),
+			"a link at a fixed name ends at the path",
+			files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice},
+			patch("docs/a.md", advice, laxer),
 			`files docs/a.md
 			 issue input_symlink_or_external CLAUDE.md
 			 record docs/a.md edited .. -1 +1`,
 		},
 		{
-			"one in a parent folder of the path", files{"docs/AGENTS.md": "-> sub/a.md", "docs/sub/a.md": advice}, patch("docs/sub/a.md", advice, laxer),
+			"one in a parent folder of the path",
+			files{"docs/AGENTS.md": "-> sub/a.md", "docs/sub/a.md": advice},
+			patch("docs/sub/a.md", advice, laxer),
 			`files docs/sub/a.md
 			 issue input_symlink_or_external docs/AGENTS.md
 			 record docs/sub/a.md edited .. -1 +1`,
 		},
 		{
-			"one that will end at a new file", files{"AGENTS.md": "-> docs/a.md"}, patch("docs/a.md", "", laxer),
+			"one that will end at a new file",
+			files{"AGENTS.md": "-> docs/a.md"},
+			patch("docs/a.md", "", laxer),
 			`files docs/a.md
 			 issue input_symlink_or_external AGENTS.md
 			 record docs/a.md new 100644 -0 +1`,
 		},
 		{
-			"a link that passes through the path", files{"CLAUDE.md": "-> hop", "hop": "-> docs/a.md", "docs/a.md": advice}, strings.Replace(patch("hop", "docs/a.md\n", "docs/b.md\n"), "--- ", "index 1..2 120000\n--- ", 1),
+			"a link that passes through the path",
+			files{"CLAUDE.md": "-> hop", "hop": "-> docs/a.md", "docs/a.md": advice},
+			strings.Replace(patch("hop", "docs/a.md\n", "docs/b.md\n"), "--- ", "index 1..2 120000\n--- ", 1),
 			`files hop
 			 issue input_symlink_or_external CLAUDE.md
 			 record hop edited 120000 -1 +1`,
 		},
 		{
-			"a folder link above the path", files{".claude/skills": "-> ../kit", "kit/x/SKILL.md": advice}, patch("kit/x/run.sh", "", laxer),
+			"a folder link above the path",
+			files{".claude/skills": "-> ../kit", "kit/x/SKILL.md": advice},
+			patch("kit/x/run.sh", "", laxer),
 			`files kit/x/run.sh
 			 issue input_symlink_or_external .claude/skills
 			 link points .claude/skills
 			 record kit/x/run.sh new 100644 -0 +1`,
 		},
 		{
-			"a folder link below a link point", files{".claude/skills/pack": "-> ../../kit", "kit/x/SKILL.md": advice}, patch("kit/x/run.sh", "", laxer),
+			"a folder link below a link point",
+			files{".claude/skills/pack": "-> ../../kit", "kit/x/SKILL.md": advice},
+			patch("kit/x/run.sh", "", laxer),
 			`files kit/x/run.sh
 			 issue input_symlink_or_external .claude/skills/pack
 			 link points .claude/skills/pack
 			 record kit/x/run.sh new 100644 -0 +1`,
 		},
 		{
-			"a folder link to the root", files{".cursor/rules": "-> ../"}, patch("x.txt", "", laxer),
+			"a folder link to the root",
+			files{".cursor/rules": "-> ../"},
+			patch("x.txt", "", laxer),
 			`files x.txt
 			 issue input_symlink_or_external .cursor/rules
 			 link points .cursor/rules
 			 record x.txt new 100644 -0 +1`,
 		},
 		{
-			"workflows of a parent folder", files{"sub/.github": "-> ../kit", "kit/workflows/a.yml": advice}, patch("sub/x.txt", "", laxer) + patch("kit/workflows/a.yml", advice, laxer),
+			"workflows of a parent folder",
+			files{"sub/.github": "-> ../kit", "kit/workflows/a.yml": advice},
+			patch("sub/x.txt", "", laxer) + patch("kit/workflows/a.yml", advice, laxer),
 			`files kit/workflows/a.yml sub/x.txt
 			 issue input_symlink_or_external sub/.github
 			 link points sub/.github
@@ -307,13 +347,17 @@ func TestLinksOfASuppliedDiff(t *testing.T) {
 			 record kit/workflows/a.yml edited .. -1 +1`,
 		},
 		{
-			"a linked policy", files{"policies/host-boundary.shipgate.yaml": "-> ../p.yaml", "p.yaml": advice}, patch("p.yaml", advice, laxer),
+			"a linked policy",
+			files{"policies/host-boundary.shipgate.yaml": "-> ../p.yaml", "p.yaml": advice},
+			patch("p.yaml", advice, laxer),
 			`files p.yaml
 			 issue input_symlink_or_external policies/host-boundary.shipgate.yaml
 			 record p.yaml edited .. -1 +1`,
 		},
 		{
-			"links that have nothing to do with it", files{"CLAUDE.md": "-> docs/a.md", ".claude": "-> kit", "AGENTS.md": "-> /etc/passwd"}, patch("src/x.go", "", laxer),
+			"links that have nothing to do with it",
+			files{"CLAUDE.md": "-> docs/a.md", ".claude": "-> kit", "AGENTS.md": "-> /etc/passwd"},
+			patch("src/x.go", "", laxer),
 			`files src/x.go
 			 record src/x.go new 100644 -0 +1`,
 		},
@@ -357,14 +401,14 @@ func TestWhereASuppliedDiffComesFrom(t *testing.T) {
 	t.Run("over 32 MiB", func(t *testing.T) {
 		t.Parallel()
 		large := plain(t, files{"large.diff": strings.Repeat("x", 32<<20+1)})
-		failed(t, large, gate.DiffTooLarge, file("large.diff"))
+		_ = failed(t, large, gate.DiffTooLarge, file("large.diff"))
 	})
 	stdin := func(in io.Reader) func(*requestOf) { return func(q *requestOf) { q.Diff = &git.Supplied{Reader: in} } }
 	for name, in := range map[string]io.Reader{
 		"too long":   strings.NewReader(strings.Repeat("x", 32<<20+1)),
 		"breaks off": io.MultiReader(strings.NewReader("diff"), iotest.ErrReader(errors.New("gone"))),
 	} {
-		t.Run(name, func(t *testing.T) { failed(t, r, gate.StdinTooLarge, stdin(in)) })
+		t.Run(name, func(t *testing.T) { _ = failed(t, r, gate.StdinTooLarge, stdin(in)) })
 	}
 	t.Run("the workspace's manifest and policies are in use", func(t *testing.T) {
 		t.Parallel()

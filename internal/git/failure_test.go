@@ -98,15 +98,15 @@ func TestFailures(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t, base)
 			row.do(r)
-			failed(t, r, row.want, row.edit)
+			_ = failed(t, r, row.want, row.edit)
 		})
 	}
 	t.Run("an unborn HEAD, and with something staged", func(t *testing.T) {
 		t.Parallel()
 		r := newRepo(t, nil)
-		failed(t, r, gate.HeadUnborn)
+		_ = failed(t, r, gate.HeadUnborn)
 		r.stage(files{settings: grant})
-		failed(t, r, gate.HeadUnborn)
+		_ = failed(t, r, gate.HeadUnborn)
 	})
 	t.Run("a shallow clone", func(t *testing.T) {
 		t.Parallel()
@@ -117,8 +117,8 @@ func TestFailures(t *testing.T) {
 		r.commit(files{"notes.txt": "two\n"})
 		r.git("clone", "-q", "--depth=1", "--no-single-branch", "file://"+r.root, "../shallow")
 		shallow := &repo{t: t, root: r.at("../shallow")}
-		failed(t, shallow, gate.HistoryShallow, refs("origin/main", "origin/side"))
-		failed(t, shallow, gate.RefMissing, refs("origin/main~1", "origin/main"))
+		_ = failed(t, shallow, gate.HistoryShallow, refs("origin/main", "origin/side"))
+		_ = failed(t, shallow, gate.RefMissing, refs("origin/main~1", "origin/main"))
 		expect(t, shallow.input(refs("origin/main", "origin/main")), `files`)
 		shallow.write(files{settings: grant})
 		expect(t, shallow.input(), `
@@ -133,8 +133,8 @@ func TestFailures(t *testing.T) {
 		r.git("config", "uploadpack.allowFilter", "true")
 		r.git("clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+r.root, "../partial")
 		partial := &repo{t: t, root: r.at("../partial")}
-		failed(t, partial, gate.ObjectsMissing, refs("HEAD~1", "HEAD"))
-		failed(t, partial, gate.WorktreeObjects)
+		_ = failed(t, partial, gate.ObjectsMissing, refs("HEAD~1", "HEAD"))
+		_ = failed(t, partial, gate.WorktreeObjects)
 	})
 }
 
@@ -217,7 +217,7 @@ func TestAGitThatMisbehaves(t *testing.T) {
 			if !ok || e.Failure != gate.GitFailed || e.Detail != row.detail {
 				t.Errorf("got %#v, want %q", err, row.detail)
 			}
-			if took := time.Since(started); took > 20*time.Second {
+			if took := time.Since(started); strings.Contains(name, "hangs") && took > 30*time.Second {
 				t.Errorf("it took %v", took)
 			}
 		})

@@ -21,7 +21,8 @@ func TestLinks(t *testing.T) {
 		want string
 	}{
 		{
-			"the target is edited", files{"CLAUDE.md": "-> AGENTS.md", "AGENTS.md": advice},
+			"the target is edited",
+			files{"CLAUDE.md": "-> AGENTS.md", "AGENTS.md": advice},
 			files{"AGENTS.md": laxer},
 			`files AGENTS.md
 			 SIDE AGENTS.md: advice -> laxer
@@ -29,21 +30,24 @@ func TestLinks(t *testing.T) {
 			 record AGENTS.md edited 100644 -1 +1`,
 		},
 		{
-			"the link is retargeted", files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice, "docs/b.md": laxer},
+			"the link is retargeted",
+			files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice, "docs/b.md": laxer},
 			files{"CLAUDE.md": "-> docs/b.md"},
 			`files CLAUDE.md
 			 SIDE CLAUDE.md: advice -> laxer [link:docs/a.md,docs/b.md]
 			 record CLAUDE.md edited 120000 -1 +1`,
 		},
 		{
-			"the link is retargeted to an equal text", files{".codex/config.toml": "-> ../a.toml", "a.toml": advice, "b.toml": advice},
+			"the link is retargeted to an equal text",
+			files{".codex/config.toml": "-> ../a.toml", "a.toml": advice, "b.toml": advice},
 			files{".codex/config.toml": "-> ../b.toml"},
 			`files .codex/config.toml
 			 SIDE .codex/config.toml: advice -> advice [link:a.toml,b.toml]
 			 record .codex/config.toml edited 120000 -1 +1`,
 		},
 		{
-			"a file becomes a link", files{".mcp.json": harmless, "kit/mcp.json": grant},
+			"a file becomes a link",
+			files{".mcp.json": harmless, "kit/mcp.json": grant},
 			files{".mcp.json": "-> kit/mcp.json"},
 			`files .mcp.json
 			 SIDE .mcp.json: harmless -> grant [link:none,kit/mcp.json]
@@ -51,7 +55,8 @@ func TestLinks(t *testing.T) {
 			 record .mcp.json new 120000 -0 +1`,
 		},
 		{
-			"a link becomes a file", files{".mcp.json": "-> kit/mcp.json", "kit/mcp.json": harmless},
+			"a link becomes a file",
+			files{".mcp.json": "-> kit/mcp.json", "kit/mcp.json": harmless},
 			files{".mcp.json": grant},
 			`files .mcp.json
 			 SIDE .mcp.json: harmless -> grant [link:kit/mcp.json,none]
@@ -59,21 +64,24 @@ func TestLinks(t *testing.T) {
 			 record .mcp.json new 100644 -0 +1`,
 		},
 		{
-			"a link is new", files{"docs/a.md": advice},
+			"a link is new",
+			files{"docs/a.md": advice},
 			files{"CLAUDE.md": "-> docs/a.md"},
 			`files CLAUDE.md
 			 SIDE CLAUDE.md: absent -> advice [link:none,docs/a.md]
 			 record CLAUDE.md new 120000 -0 +1`,
 		},
 		{
-			"a link is deleted", files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice},
+			"a link is deleted",
+			files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice},
 			files{"CLAUDE.md": ""},
 			`files CLAUDE.md
 			 SIDE CLAUDE.md: advice -> absent [deleted link:docs/a.md,none]
 			 record CLAUDE.md deleted 120000 -1 +0`,
 		},
 		{
-			"link and target are deleted", files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice},
+			"link and target are deleted",
+			files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice},
 			files{"CLAUDE.md": "", "docs/a.md": ""},
 			`files CLAUDE.md docs/a.md
 			 SIDE CLAUDE.md: advice -> absent [deleted link:docs/a.md,none]
@@ -81,7 +89,8 @@ func TestLinks(t *testing.T) {
 			 record docs/a.md deleted 100644 -1 +0`,
 		},
 		{
-			"the target goes: dangling", files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice},
+			"the target goes: dangling",
+			files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice},
 			files{"docs/a.md": ""},
 			`files docs/a.md
 			 SIDE CLAUDE.md: advice -> (input_symlink_or_external) [unlisted]
@@ -89,28 +98,32 @@ func TestLinks(t *testing.T) {
 			 record docs/a.md deleted 100644 -1 +0`,
 		},
 		{
-			"the target comes: no host could read it before", files{"CLAUDE.md": "-> docs/a.md", "notes.txt": "x\n"},
+			"the target comes: no host could read it before",
+			files{"CLAUDE.md": "-> docs/a.md", "notes.txt": "x\n"},
 			files{"docs/a.md": advice},
 			`files docs/a.md
 			 SIDE CLAUDE.md: absent -> advice [link:none,docs/a.md unlisted]
 			 record docs/a.md new 100644 -0 +1`,
 		},
 		{
-			"a dangling link is deleted", files{"CLAUDE.md": "-> docs/a.md"},
+			"a dangling link is deleted",
+			files{"CLAUDE.md": "-> docs/a.md"},
 			files{"CLAUDE.md": ""},
 			`files CLAUDE.md
 			 SIDE CLAUDE.md: absent -> absent [link:none,none]
 			 record CLAUDE.md deleted 120000 -1 +0`,
 		},
 		{
-			"the second hop is turned", files{"CLAUDE.md": "-> hop", "hop": "-> docs/a.md", "docs/a.md": advice, "docs/b.md": laxer},
+			"the second hop is turned",
+			files{"CLAUDE.md": "-> hop", "hop": "-> docs/a.md", "docs/a.md": advice, "docs/b.md": laxer},
 			files{"hop": "-> docs/b.md"},
 			`files hop
 			 SIDE CLAUDE.md: advice -> laxer [link:docs/a.md,docs/b.md unlisted]
 			 record hop edited 120000 -1 +1`,
 		},
 		{
-			"the second hop is turned outside", files{"CLAUDE.md": "-> hop", "hop": "-> docs/a.md", "docs/a.md": advice},
+			"the second hop is turned outside",
+			files{"CLAUDE.md": "-> hop", "hop": "-> docs/a.md", "docs/a.md": advice},
 			files{"hop": "-> /etc/passwd"},
 			`files hop
 			 SIDE CLAUDE.md: advice -> (input_symlink_or_external) [unlisted]
@@ -118,7 +131,8 @@ func TestLinks(t *testing.T) {
 			 record hop edited 120000 -1 +1`,
 		},
 		{
-			"a folder on the way becomes a link", files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice, "kit/a.md": laxer},
+			"a folder on the way becomes a link",
+			files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice, "kit/a.md": laxer},
 			files{"docs": "-> kit"},
 			`files docs docs/a.md
 			 SIDE CLAUDE.md: advice -> laxer [link:docs/a.md,kit/a.md unlisted]
@@ -126,19 +140,22 @@ func TestLinks(t *testing.T) {
 			 record docs/a.md deleted 100644 -1 +0`,
 		},
 		{
-			"nothing that the link passes is touched", files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice, "docs/b.md": advice},
+			"nothing that the link passes is touched",
+			files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice, "docs/b.md": advice},
 			files{"docs/b.md": laxer},
 			`files docs/b.md
 			 record docs/b.md edited 100644 -1 +1`,
 		},
 		{
-			"an untouched link outside stops nothing", files{"CLAUDE.md": "-> ../outside.md", ".claude/skills": "-> /opt/skills", "a.txt": "x\n"},
+			"an untouched link outside stops nothing",
+			files{"CLAUDE.md": "-> ../outside.md", ".claude/skills": "-> /opt/skills", "a.txt": "x\n"},
 			files{"a.txt": "y\n"},
 			`files a.txt
 			 record a.txt edited 100644 -1 +1`,
 		},
 		{
-			"an unchanged folder link, a file below its target", files{".claude/skills": "-> ../.agents/skills", ".agents/skills/x/SKILL.md": advice},
+			"an unchanged folder link, a file below its target",
+			files{".claude/skills": "-> ../.agents/skills", ".agents/skills/x/SKILL.md": advice},
 			files{".agents/skills/x/SKILL.md": laxer},
 			`files .agents/skills/x/SKILL.md
 			 SIDE .agents/skills/x/SKILL.md: advice -> laxer
@@ -146,7 +163,8 @@ func TestLinks(t *testing.T) {
 			 record .agents/skills/x/SKILL.md edited 100644 -1 +1`,
 		},
 		{
-			"an unchanged folder link, a new and a deleted file below its target", files{".claude/commands": "-> ../kit", "kit/a.md": advice},
+			"an unchanged folder link, a new and a deleted file below its target",
+			files{".claude/commands": "-> ../kit", "kit/a.md": advice},
 			files{"kit/a.md": "", "kit/sub/b.md": laxer},
 			`files kit/a.md kit/sub/b.md
 			 SIDE .claude/commands/a.md: advice -> absent [deleted link:kit/a.md,none unlisted]
@@ -155,20 +173,23 @@ func TestLinks(t *testing.T) {
 			 record kit/sub/b.md new 100644 -0 +1`,
 		},
 		{
-			"an unchanged folder link to the root", files{".claude/commands": "-> ..", "x.md": advice},
+			"an unchanged folder link to the root",
+			files{".claude/commands": "-> ..", "x.md": advice},
 			files{"x.md": laxer},
 			`files x.md
 			 SIDE .claude/commands/x.md: advice -> laxer [link:x.md,x.md unlisted]
 			 record x.md edited 100644 -1 +1`,
 		},
 		{
-			"a folder link to what no pattern reads", files{".claude/skills": "-> ../kit", "kit/run.sh": "x\n"},
+			"a folder link to what no pattern reads",
+			files{".claude/skills": "-> ../kit", "kit/run.sh": "x\n"},
 			files{"kit/run.sh": "y\n"},
 			`files kit/run.sh
 			 record kit/run.sh edited 100644 -1 +1`,
 		},
 		{
-			"a folder becomes a link", files{".claude/skills/x/SKILL.md": advice, "kit/x/SKILL.md": laxer},
+			"a folder becomes a link",
+			files{".claude/skills/x/SKILL.md": advice, "kit/x/SKILL.md": laxer},
 			files{".claude/skills": "-> ../kit"},
 			`files .claude/skills .claude/skills/x/SKILL.md
 			 SIDE .claude/skills/x/SKILL.md: advice -> absent [deleted]
@@ -178,7 +199,8 @@ func TestLinks(t *testing.T) {
 			 record .claude/skills/x/SKILL.md deleted 100644 -1 +0`,
 		},
 		{
-			"a link becomes a folder", files{".claude/skills": "-> ../kit", "kit/x/SKILL.md": advice},
+			"a link becomes a folder",
+			files{".claude/skills": "-> ../kit", "kit/x/SKILL.md": advice},
 			files{".claude/skills": "", ".claude/skills/x/SKILL.md": laxer},
 			`files .claude/skills .claude/skills/x/SKILL.md
 			 SIDE .claude/skills/x/SKILL.md: absent -> laxer
@@ -188,7 +210,8 @@ func TestLinks(t *testing.T) {
 			 record .claude/skills/x/SKILL.md new 100644 -0 +1`,
 		},
 		{
-			"a folder link is retargeted", files{".claude": "-> a", "a/settings.json": harmless, "b/settings.json": grant},
+			"a folder link is retargeted",
+			files{".claude": "-> a", "a/settings.json": harmless, "b/settings.json": grant},
 			files{".claude": "-> b"},
 			`files .claude
 			 issue input_symlink_or_external .claude
@@ -196,7 +219,8 @@ func TestLinks(t *testing.T) {
 			 record .claude edited 120000 -1 +1`,
 		},
 		{
-			"the second hop of a folder link is turned", files{".claude": "-> hop", "hop": "-> a", "a/settings.json": harmless, "b/settings.json": grant},
+			"the second hop of a folder link is turned",
+			files{".claude": "-> hop", "hop": "-> a", "a/settings.json": harmless, "b/settings.json": grant},
 			files{"hop": "-> b"},
 			`files hop
 			 issue input_symlink_or_external .claude
@@ -204,7 +228,8 @@ func TestLinks(t *testing.T) {
 			 record hop edited 120000 -1 +1`,
 		},
 		{
-			"the second hop of a dangling folder link is turned outside", files{".claude": "-> hop", "hop": "-> nowhere"},
+			"the second hop of a dangling folder link is turned outside",
+			files{".claude": "-> hop", "hop": "-> nowhere"},
 			files{"hop": "-> /opt/claude"},
 			`files hop
 			 issue input_symlink_or_external .claude
@@ -212,7 +237,8 @@ func TestLinks(t *testing.T) {
 			 record hop edited 120000 -1 +1`,
 		},
 		{
-			"any other folder becomes a link: its files are read where they are now", files{"sub/CLAUDE.md": advice, "kit/CLAUDE.md": laxer},
+			"any other folder becomes a link: its files are read where they are now",
+			files{"sub/CLAUDE.md": advice, "kit/CLAUDE.md": laxer},
 			files{"sub": "-> kit"},
 			`files sub sub/CLAUDE.md
 			 SIDE sub/CLAUDE.md: advice -> laxer [link:none,kit/CLAUDE.md]
@@ -220,7 +246,8 @@ func TestLinks(t *testing.T) {
 			 record sub/CLAUDE.md deleted 100644 -1 +0`,
 		},
 		{
-			"any other link becomes a folder", files{"sub": "-> kit", "kit/CLAUDE.md": advice},
+			"any other link becomes a folder",
+			files{"sub": "-> kit", "kit/CLAUDE.md": advice},
 			files{"sub": "", "sub/CLAUDE.md": laxer},
 			`files sub sub/CLAUDE.md
 			 SIDE sub/CLAUDE.md: advice -> laxer [link:kit/CLAUDE.md,none]
@@ -228,7 +255,8 @@ func TestLinks(t *testing.T) {
 			 record sub/CLAUDE.md new 100644 -0 +1`,
 		},
 		{
-			"any other folder becomes a link outside", files{"sub/CLAUDE.md": advice},
+			"any other folder becomes a link outside",
+			files{"sub/CLAUDE.md": advice},
 			files{"sub": "-> /opt"},
 			`files sub sub/CLAUDE.md
 			 SIDE sub/CLAUDE.md: advice -> (input_symlink_or_external)
@@ -237,7 +265,8 @@ func TestLinks(t *testing.T) {
 			 record sub/CLAUDE.md deleted 100644 -1 +0`,
 		},
 		{
-			"a link point at any depth", files{"sub/.codex/config.toml": advice, "kit/config.toml": laxer},
+			"a link point at any depth",
+			files{"sub/.codex/config.toml": advice, "kit/config.toml": laxer},
 			files{"sub/.codex": "-> ../kit"},
 			`files sub/.codex sub/.codex/config.toml
 			 SIDE sub/.codex/config.toml: advice -> absent [deleted]
@@ -247,7 +276,8 @@ func TestLinks(t *testing.T) {
 			 record sub/.codex/config.toml deleted 100644 -1 +0`,
 		},
 		{
-			"an adapter path ends at a folder", files{"docs/x": "x\n"},
+			"an adapter path ends at a folder",
+			files{"docs/x": "x\n"},
 			files{"CLAUDE.md": "-> docs"},
 			`files CLAUDE.md
 			 SIDE CLAUDE.md: absent -> (input_symlink_or_external)
@@ -255,14 +285,17 @@ func TestLinks(t *testing.T) {
 			 record CLAUDE.md new 120000 -0 +1`,
 		},
 		{
-			"eight hops", chain(8, files{"CLAUDE.md": advice, "end.md": laxer}), files{"CLAUDE.md": "-> hop1"},
+			"eight hops", chain(8, files{"CLAUDE.md": advice, "end.md": laxer}),
+			files{"CLAUDE.md": "-> hop1"},
 			`files CLAUDE.md
 			 SIDE CLAUDE.md: advice -> laxer [link:none,end.md]
 			 record CLAUDE.md deleted 100644 -1 +0
 			 record CLAUDE.md new 120000 -0 +1`,
 		},
 		{
-			"a refused link becomes a file", files{"CLAUDE.md": "-> /etc/passwd"}, files{"CLAUDE.md": advice},
+			"a refused link becomes a file",
+			files{"CLAUDE.md": "-> /etc/passwd"},
+			files{"CLAUDE.md": advice},
 			`files CLAUDE.md
 			 SIDE CLAUDE.md: (input_symlink_or_external) -> (input_symlink_or_external)
 			 issue input_symlink_or_external CLAUDE.md
@@ -270,7 +303,8 @@ func TestLinks(t *testing.T) {
 			 record CLAUDE.md new 100644 -0 +1`,
 		},
 		{
-			"a link with a trust-root class only is not read", files{"a.md": advice, "b.md": laxer, "prompts/x": "-> ../a.md", ".claude/agents/y.md": advice},
+			"a link with a trust-root class only is not read",
+			files{"a.md": advice, "b.md": laxer, "prompts/x": "-> ../a.md", ".claude/agents/y.md": advice},
 			files{"prompts/x": "-> ../b.md", ".claude/agents/y.md": "-> ../../b.md"},
 			`files .claude/agents/y.md prompts/x
 			 SIDE .claude/agents/y.md: "" -> ""
@@ -280,7 +314,8 @@ func TestLinks(t *testing.T) {
 			 record prompts/x edited 120000 -1 +1`,
 		},
 		{
-			"a link to a file below a link point is read like any other", files{".cursor/rules/a.mdc": advice, "kit/a.mdc": laxer},
+			"a link to a file below a link point is read like any other",
+			files{".cursor/rules/a.mdc": advice, "kit/a.mdc": laxer},
 			files{".cursor/rules/a.mdc": "-> ../../kit/a.mdc"},
 			`files .cursor/rules/a.mdc
 			 SIDE .cursor/rules/a.mdc: advice -> laxer [link:none,kit/a.mdc]
@@ -288,7 +323,8 @@ func TestLinks(t *testing.T) {
 			 record .cursor/rules/a.mdc new 120000 -0 +1`,
 		},
 		{
-			"a linked manifest", files{"m.yaml": advice, "shipgate.yaml": advice},
+			"a linked manifest",
+			files{"m.yaml": advice, "shipgate.yaml": advice},
 			files{"shipgate.yaml": "-> m.yaml"},
 			`files shipgate.yaml
 			 SIDE shipgate.yaml: advice -> (input_symlink_or_external) [manifest]
@@ -384,112 +420,6 @@ func chain(n int, list files) files {
 	return list
 }
 
-// A gitlink is never entered; at a link point it stands for a folder that
-// nobody can read.
-func TestSubmodules(t *testing.T) {
-	t.Parallel()
-	kit := newRepo(t, files{"x/SKILL.md": advice})
-	id := kit.git("rev-parse", "HEAD")
-	add := func(r *repo, p, id string) { r.git("update-index", "--add", "--cacheinfo", "160000,"+id+","+p) }
-	other := strings.Repeat("1", 40)
-	base := files{"a.txt": "x\n", ".gitmodules": "[submodule \"s\"]\n\tpath = s\n\turl = x\n\tignore = all\n"}
-	for _, row := range []struct {
-		name string
-		base func(r *repo)
-		next func(r *repo)
-		want string
-	}{
-		{
-			"moved elsewhere, although ignored",
-			func(r *repo) { add(r, "s", id) },
-			func(r *repo) { add(r, "s", other) },
-			`files s
-			 record s edited 160000 -1 +1`,
-		},
-		{
-			"added at a link point",
-			func(*repo) {},
-			func(r *repo) { add(r, ".claude/skills", id) },
-			`files .claude/skills
-			 issue input_symlink_or_external .claude/skills
-			 link points .claude/skills
-			 record .claude/skills new 160000 -0 +1`,
-		},
-		{
-			"moved at a link point",
-			func(r *repo) { add(r, ".claude/skills", id) },
-			func(r *repo) { add(r, ".claude/skills", other) },
-			`files .claude/skills
-			 issue input_symlink_or_external .claude/skills
-			 link points .claude/skills
-			 record .claude/skills edited 160000 -1 +1`,
-		},
-		{
-			"at an adapter path",
-			func(*repo) {},
-			func(r *repo) { add(r, "CLAUDE.md", id) },
-			`files CLAUDE.md
-			 range CLAUDE.md: absent -> (input_symlink_or_external)
-			 issue input_symlink_or_external CLAUDE.md
-			 record CLAUDE.md new 160000 -0 +1`,
-		},
-		{
-			"a link into one",
-			func(r *repo) { add(r, "s", id) },
-			func(r *repo) { r.stage(files{"CLAUDE.md": "-> s/x/SKILL.md"}) },
-			`files CLAUDE.md
-			 range CLAUDE.md: absent -> (input_symlink_or_external)
-			 issue input_symlink_or_external CLAUDE.md
-			 record CLAUDE.md new 120000 -0 +1`,
-		},
-		{
-			"untouched",
-			func(r *repo) { add(r, ".claude/skills", id) },
-			func(r *repo) { r.stage(files{"a.txt": "y\n"}) },
-			`files a.txt
-			 record a.txt edited 100644 -1 +1`,
-		},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			r := newRepo(t, base)
-			row.base(r)
-			r.git("commit", "-q", "--allow-empty", "-m", "base")
-			row.next(r)
-			r.git("commit", "-q", "-m", "next")
-			expect(t, r.input(refs("HEAD~1", "HEAD")), row.want)
-		})
-	}
-	t.Run("a dirty one is no change and is not entered", func(t *testing.T) {
-		t.Parallel()
-		r := newRepo(t, base)
-		copyTree(t, kit.root, r.at("s"))
-		add(r, "s", id)
-		r.git("commit", "-q", "-m", "base")
-		sub := &repo{t: t, root: r.at("s")}
-		sub.program(".git/hooks/post-index-change", "touch "+r.at("ran"))
-		sub.git("config", "core.fsmonitor", "touch "+r.at("ran")+";")
-		sub.write(files{"x/SKILL.md": laxer, "CLAUDE.md": advice})
-		expect(t, r.input(), `files`)
-		sub.commit(files{"y": "y\n"})
-		r.remove("ran")
-		expect(t, r.input(), `
-			files s
-			record s edited 160000 -1 +1`)
-	})
-	t.Run("a link into a nested repository on disk", func(t *testing.T) {
-		t.Parallel()
-		r := newRepo(t, base)
-		copyTree(t, kit.root, r.at("vendor"))
-		r.write(files{"CLAUDE.md": "-> vendor/x/SKILL.md"})
-		expect(t, r.input(), `
-			files CLAUDE.md
-			disk CLAUDE.md: absent -> (input_symlink_or_external)
-			issue input_symlink_or_external CLAUDE.md
-			record CLAUDE.md new 120000 -0 +1`)
-	})
-}
-
 // On disk a link may lead to what no tree has; the two after-states follow it
 // each in its own entries.
 func TestLinksOfTheWorkingTree(t *testing.T) {
@@ -501,7 +431,8 @@ func TestLinksOfTheWorkingTree(t *testing.T) {
 		want string
 	}{
 		{
-			"to an ignored file", files{"CLAUDE.md": advice, ".gitignore": "private.md\n"},
+			"to an ignored file",
+			files{"CLAUDE.md": advice, ".gitignore": "private.md\n"},
 			func(r *repo) { r.write(files{"private.md": laxer, "CLAUDE.md": "-> private.md"}) },
 			`files CLAUDE.md
 			 disk CLAUDE.md: advice -> laxer [link:none,private.md]
@@ -509,7 +440,8 @@ func TestLinksOfTheWorkingTree(t *testing.T) {
 			 record CLAUDE.md new 120000 -0 +1`,
 		},
 		{
-			"its target is staged in one form and lies on disk in another", files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice},
+			"its target is staged in one form and lies on disk in another",
+			files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice},
 			func(r *repo) { r.stage(files{"docs/a.md": laxer}); r.write(files{"docs/a.md": "on disk\n"}) },
 			`files docs/a.md
 			 disk CLAUDE.md: advice -> "on disk\n" [link:docs/a.md,docs/a.md unlisted]
@@ -518,14 +450,16 @@ func TestLinksOfTheWorkingTree(t *testing.T) {
 			 staged docs/a.md edited 100644 -1 +1`,
 		},
 		{
-			"its target is staged and restored on disk", files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice},
+			"its target is staged and restored on disk",
+			files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice},
 			func(r *repo) { r.stage(files{"docs/a.md": laxer}); r.write(files{"docs/a.md": advice}) },
 			`files docs/a.md
 			 index CLAUDE.md: advice -> laxer [link:docs/a.md,docs/a.md unlisted]
 			 staged docs/a.md edited 100644 -1 +1`,
 		},
 		{
-			"a staged link to a file with an unstaged edit", files{"CLAUDE.md": advice, "docs/a.md": advice, "docs/b.md": advice},
+			"a staged link to a file with an unstaged edit",
+			files{"CLAUDE.md": advice, "docs/a.md": advice, "docs/b.md": advice},
 			func(r *repo) {
 				r.stage(files{"CLAUDE.md": "-> docs/a.md"})
 				r.write(files{"CLAUDE.md": "-> docs/b.md", "docs/a.md": laxer})
@@ -540,7 +474,8 @@ func TestLinksOfTheWorkingTree(t *testing.T) {
 			 staged CLAUDE.md new 120000 -0 +1`,
 		},
 		{
-			"a staged link to an intended addition, which no commit takes", files{"CLAUDE.md": advice},
+			"a staged link to an intended addition, which no commit takes",
+			files{"CLAUDE.md": advice},
 			func(r *repo) {
 				r.write(files{"docs/a.md": laxer})
 				r.git("add", "-N", "docs/a.md")
@@ -555,7 +490,8 @@ func TestLinksOfTheWorkingTree(t *testing.T) {
 			 staged CLAUDE.md new 120000 -0 +1`,
 		},
 		{
-			"a hard link as target", files{"CLAUDE.md": advice, "docs/a.md": laxer},
+			"a hard link as target",
+			files{"CLAUDE.md": advice, "docs/a.md": laxer},
 			func(r *repo) { link(r, "docs/a.md", "second"); r.write(files{"CLAUDE.md": "-> docs/a.md"}) },
 			`files CLAUDE.md
 			 disk CLAUDE.md: advice -> (input_symlink_or_external) [link:none,docs/a.md]
@@ -564,7 +500,8 @@ func TestLinksOfTheWorkingTree(t *testing.T) {
 			 record CLAUDE.md new 120000 -0 +1`,
 		},
 		{
-			"an assume-unchanged link is turned", files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice, "docs/b.md": laxer},
+			"an assume-unchanged link is turned",
+			files{"CLAUDE.md": "-> docs/a.md", "docs/a.md": advice, "docs/b.md": laxer},
 			func(r *repo) {
 				r.git("update-index", "--assume-unchanged", "CLAUDE.md")
 				r.write(files{"CLAUDE.md": "-> docs/b.md"})
@@ -574,7 +511,8 @@ func TestLinksOfTheWorkingTree(t *testing.T) {
 			 record CLAUDE.md edited 120000 -1 +1`,
 		},
 		{
-			"an untracked link takes the place of a folder", files{"sub/CLAUDE.md": advice, "kit/CLAUDE.md": laxer},
+			"an untracked link takes the place of a folder",
+			files{"sub/CLAUDE.md": advice, "kit/CLAUDE.md": laxer},
 			func(r *repo) { r.write(files{"sub": "-> kit"}) },
 			`files sub/CLAUDE.md
 			 disk sub/CLAUDE.md: advice -> laxer [link:none,kit/CLAUDE.md]

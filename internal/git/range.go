@@ -63,7 +63,7 @@ type rangeChange struct {
 
 // list takes over what Git listed, so that trees are walked for other paths only.
 func (r *rangeChange) list() {
-	before, after := r.old.(treeView).listed, r.new.(treeView).listed //nolint:errcheck // both are trees
+	before, after := r.old.(treeView).listed, r.new.(treeView).listed
 	for _, e := range r.p.entries {
 		before[e.oldName], after[e.newName] = e.old, e.new
 		r.changed[e.oldName], r.changed[e.newName] = true, true

@@ -107,7 +107,8 @@ func TestChangesOfARange(t *testing.T) {
 		want       string
 	}{
 		{
-			"added, edited, deleted", files{"AGENTS.md": advice, "CLAUDE.md": advice, "x.txt": "x\n"},
+			"added, edited, deleted",
+			files{"AGENTS.md": advice, "CLAUDE.md": advice, "x.txt": "x\n"},
 			files{"AGENTS.md": laxer, "CLAUDE.md": "", settings: grant, "x.txt": "y\n"},
 			`files .claude/settings.json AGENTS.md CLAUDE.md x.txt
 			 range .claude/settings.json: absent -> grant
@@ -119,14 +120,16 @@ func TestChangesOfARange(t *testing.T) {
 			 record x.txt edited 100644 -1 +1`,
 		},
 		{
-			"renamed into the boundary: what it held elsewhere is no base", files{"docs/a.md": long},
+			"renamed into the boundary: what it held elsewhere is no base",
+			files{"docs/a.md": long},
 			files{"docs/a.md": "", "CLAUDE.md": long + "more\n"},
 			fmt.Sprintf(`files CLAUDE.md docs/a.md
 			 range CLAUDE.md: absent -> %q
 			 record CLAUDE.md renamed from docs/a.md 100644 -0 +1`, long+"more\n"),
 		},
 		{
-			"renamed out of the boundary", files{"CLAUDE.md": long},
+			"renamed out of the boundary",
+			files{"CLAUDE.md": long},
 			files{"CLAUDE.md": "", "docs/a.md": long},
 			fmt.Sprintf(`files CLAUDE.md docs/a.md
 			 range CLAUDE.md: %q -> absent [deleted]
@@ -134,7 +137,8 @@ func TestChangesOfARange(t *testing.T) {
 			 record docs/a.md renamed from CLAUDE.md 100644`, long),
 		},
 		{
-			"renamed within the boundary", files{"a/CLAUDE.md": long},
+			"renamed within the boundary",
+			files{"a/CLAUDE.md": long},
 			files{"a/CLAUDE.md": "", "b/CLAUDE.md": long},
 			fmt.Sprintf(`files a/CLAUDE.md b/CLAUDE.md
 			 range a/CLAUDE.md: %q -> absent [deleted]
@@ -142,14 +146,16 @@ func TestChangesOfARange(t *testing.T) {
 			 record b/CLAUDE.md renamed from a/CLAUDE.md 100644`, long, long),
 		},
 		{
-			"copied", files{"docs/a.md": long},
+			"copied",
+			files{"docs/a.md": long},
 			files{"CLAUDE.md": long},
 			fmt.Sprintf(`files CLAUDE.md
 			 range CLAUDE.md: absent -> %q
 			 record CLAUDE.md new 100644 -0 +20`, long),
 		},
 		{
-			"an empty file", files{"x.txt": "x\n", "AGENTS.md": advice},
+			"an empty file",
+			files{"x.txt": "x\n", "AGENTS.md": advice},
 			files{"CLAUDE.md": "\n", "AGENTS.md": "\n"},
 			`files AGENTS.md CLAUDE.md
 			 range AGENTS.md: advice -> "\n"
@@ -158,14 +164,16 @@ func TestChangesOfARange(t *testing.T) {
 			 record CLAUDE.md new 100644 -0 +1`,
 		},
 		{
-			"line ends count between two objects", files{"CLAUDE.md": "one\ntwo\n"},
+			"line ends count between two objects",
+			files{"CLAUDE.md": "one\ntwo\n"},
 			files{"CLAUDE.md": "one\r\ntwo\r\n"},
 			`files CLAUDE.md
 			 range CLAUDE.md: "one\ntwo\n" -> "one\r\ntwo\r\n"
 			 record CLAUDE.md edited 100644 -2 +2`,
 		},
 		{
-			"content that looks like a patch", files{"CLAUDE.md": "a\n", "x.txt": "a\n"},
+			"content that looks like a patch",
+			files{"CLAUDE.md": "a\n", "x.txt": "a\n"},
 			files{"CLAUDE.md": "a\rdiff --git a/x b/x\r@@ -1 +1 @@\r\n", "x.txt": "diff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1 +1 @@ f\n* Unmerged path z\n"},
 			`files CLAUDE.md x.txt
 			 range CLAUDE.md: "a\n" -> "a\rdiff --git a/x b/x\r@@ -1 +1 @@\r\n"

@@ -81,10 +81,22 @@ func (a *acquisition) judged(p string) bool {
 // protected says whether p is a protected path: one that is judged, or a
 // declared tool source.
 func (a *acquisition) protected(p string) bool {
-	return a.judged(p) || slices.ContainsFunc(a.in.Manifest.Declared, func(d string) bool {
-		rest, ok := strings.CutPrefix(p, d)
-		return ok && (rest == "" || rest[0] == '/')
-	})
+	return a.judged(p) || a.isDeclared(p)
+}
+
+// isDeclared says whether p is a declared tool source or lies below one.
+func (a *acquisition) isDeclared(p string) bool {
+	for len(a.declared) > 0 {
+		if a.declared[p] {
+			return true
+		}
+		i := strings.LastIndexByte(p, '/')
+		if i < 0 {
+			break
+		}
+		p = p[:i]
+	}
+	return false
 }
 
 // readable says whether rules read the text at p; other protected paths only
@@ -130,33 +142,41 @@ func (a *acquisition) change(c *comparison, p string) (*surface.Change, error) {
 	if before.through() || after.through() {
 		ch.Link = &surface.Link{Old: target(before), New: target(after)}
 	}
-	if ch.Old, err = a.side(c, c.old, p, before, surfaceBound); err != nil {
+	if err := a.readSides(c, ch, before, after); err != nil {
 		return nil, err
 	}
-	bound := int64(surfaceBound)
-	if b, ok := c.bounds[p]; ok {
-		bound = b
-	}
-	if p == a.manifest {
-		bound = c.manifestBound
-	}
-	if ch.New, err = a.side(c, c.new, p, after, bound); err != nil {
-		return nil, err
-	}
-	if code := c.unread[p]; code != "" && ch.New.Present {
-		ch.New = surface.Side{Present: true, Unresolved: code}
-	}
-	ch.Deleted = ch.Old.Present && !ch.New.Present
 	for _, s := range []surface.Side{ch.Old, ch.New} {
 		if s.Unresolved != "" {
 			a.issue(s.Unresolved, p)
 		}
 	}
-	if surface.IsGateWorkflow(p) && bytes.Contains(ch.New.Bytes, []byte("uses:")) && bytes.Contains(ch.New.Bytes, []byte("./")) {
+	ch.Deleted = ch.Old.Present && !ch.New.Present
+	a.lines(c, ch)
+	return ch, nil
+}
+
+// readSides reads both texts of a change.
+func (a *acquisition) readSides(c *comparison, ch *surface.Change, before, after resolution) (err error) {
+	p, bound := ch.Path, int64(surfaceBound)
+	if p == a.manifest {
+		bound = c.manifestBound
+	}
+	if ch.Old, err = a.side(c, c.old, p, before, bound); err != nil {
+		return err
+	}
+	if untracked, ok := c.bounds[p]; ok {
+		bound = untracked
+	}
+	if ch.New, err = a.side(c, c.new, p, after, bound); err != nil {
+		return err
+	}
+	if code := c.unread[p]; code != "" && ch.New.Present {
+		ch.New = surface.Side{Present: true, Unresolved: code}
+	}
+	if text := ch.New.Bytes; surface.IsGateWorkflow(p) && bytes.Contains(text, []byte("uses:")) && bytes.Contains(text, []byte("./")) {
 		ch.ActionUsesGate, err = a.actionUsesGate(c.new)
 	}
-	a.lines(c, ch)
-	return ch, err
+	return err
 }
 
 // linkRefused says that a side is behind a link that may not be read (§2.7).

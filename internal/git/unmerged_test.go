@@ -17,7 +17,8 @@ func TestAConflictIsJudgedOnDiskAndIsIncomplete(t *testing.T) {
 	}{
 		{
 			"both edited (UU)",
-			files{"AGENTS.md": "ours\n"}, files{"AGENTS.md": "theirs\n"},
+			files{"AGENTS.md": "ours\n"},
+			files{"AGENTS.md": "theirs\n"},
 			`files AGENTS.md
 			 disk AGENTS.md: "ours\n" -> "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> side\n"
 			 issue index_unmerged AGENTS.md
@@ -25,7 +26,8 @@ func TestAConflictIsJudgedOnDiskAndIsIncomplete(t *testing.T) {
 		},
 		{
 			"both added (AA)",
-			files{settings: harmless}, files{settings: grant},
+			files{settings: harmless},
+			files{settings: grant},
 			fmt.Sprintf(`files .claude/settings.json
 			 disk .claude/settings.json: harmless -> %q
 			 issue index_unmerged .claude/settings.json
@@ -33,7 +35,8 @@ func TestAConflictIsJudgedOnDiskAndIsIncomplete(t *testing.T) {
 		},
 		{
 			"deleted here, edited there (DU)",
-			files{"AGENTS.md": ""}, files{"AGENTS.md": laxer},
+			files{"AGENTS.md": ""},
+			files{"AGENTS.md": laxer},
 			`files AGENTS.md
 			 disk AGENTS.md: absent -> laxer
 			 issue index_unmerged AGENTS.md
@@ -41,20 +44,23 @@ func TestAConflictIsJudgedOnDiskAndIsIncomplete(t *testing.T) {
 		},
 		{
 			"edited here, deleted there (UD)",
-			files{"AGENTS.md": laxer}, files{"AGENTS.md": ""},
+			files{"AGENTS.md": laxer},
+			files{"AGENTS.md": ""},
 			`files AGENTS.md
 			 disk AGENTS.md: laxer -> laxer
 			 issue index_unmerged AGENTS.md`,
 		},
 		{
 			"a file that no host reads",
-			files{"app.go": "package ours\n"}, files{"app.go": "package theirs\n"},
+			files{"app.go": "package ours\n"},
+			files{"app.go": "package theirs\n"},
 			`files app.go
 			 record app.go edited 100644 -0 +4`,
 		},
 		{
 			"beside a file that merged well",
-			files{"app.go": "package ours\n"}, files{"app.go": "package theirs\n", settings: grant},
+			files{"app.go": "package ours\n"},
+			files{"app.go": "package theirs\n", settings: grant},
 			`files .claude/settings.json app.go
 			 disk .claude/settings.json: absent -> grant
 			 record .claude/settings.json new 100644 -0 +1

@@ -33,10 +33,7 @@ func (w *worktreeChange) untracked(set *recordSet, on *comparison) error {
 		if w.changes[name] != nil {
 			continue // it left the index, and has its record already
 		}
-		rec, err := w.untrackedRecord(name, &room, on)
-		if err != nil {
-			return err
-		}
+		rec := w.untrackedRecord(name, &room, on)
 		if rec == nil {
 			continue
 		}
@@ -53,28 +50,28 @@ func (w *worktreeChange) untracked(set *recordSet, on *comparison) error {
 
 // untrackedRecord is the record of one untracked file, nil when it is no part of
 // the change. room is what may still be read; it is lowered by what was.
-func (w *worktreeChange) untrackedRecord(name string, room *int64, on *comparison) (*diff.Record, error) {
+func (w *worktreeChange) untrackedRecord(name string, room *int64, on *comparison) *diff.Record {
 	needed := w.protected(name) || w.reached(name)
 	st, err := w.disk.look(name)
 	switch {
 	case err == nil && st.info == nil:
-		return nil, nil // it went away, or lies below a link
+		return nil // it went away, or lies below a link
 	case err == nil && isLink(st.info):
 		if !needed && !surface.IsLinkPoint(name) {
-			return nil, nil
+			return nil
 		}
 		text, err := w.diskView().content(name, entry{mode: modeLink}, maxLinkText)
 		if err != nil {
 			w.issue(codeOf(err), name)
 		}
 		rec := diff.NewFile(name, modeLink, text)
-		return &rec, nil
+		return &rec
 	case !needed && !contentMatters(name):
-		return nil, nil // a file at a link point, below no host's pattern
+		return nil // a file at a link point, below no host's pattern
 	}
 	text, err := w.disk.read(name, untrackedBound)
 	if err == nil && !needed && !trigger.Capability(name, surface.Lines(text)) {
-		return nil, nil
+		return nil
 	}
 	if err == nil && int64(len(text)) > *room {
 		err = errOversized
@@ -83,7 +80,7 @@ func (w *worktreeChange) untrackedRecord(name string, room *int64, on *compariso
 		w.issue(codeOf(err), name)
 		on.unread[name] = codeOf(err)
 		rec := diff.NewFile(name, modeFile, nil)
-		return &rec, nil
+		return &rec
 	}
 	*room -= int64(len(text))
 	on.bounds[name] = untrackedBound
@@ -100,7 +97,7 @@ func (w *worktreeChange) untrackedRecord(name string, room *int64, on *compariso
 		}
 	}
 	rec := diff.NewFile(name, modeFile, text)
-	return &rec, nil
+	return &rec
 }
 
 // linkCandidates are the links at adapter paths and link points on any side.

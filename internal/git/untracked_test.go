@@ -169,29 +169,36 @@ func TestTheManifest(t *testing.T) {
 		want     string
 	}{
 		{
-			"none", files{"a": "b\n"}, func(*repo) {}, false, "",
+			"none",
+			files{"a": "b\n"},
+			func(*repo) {}, false, "",
 			`files`,
 		},
 		{
-			"tracked and untouched", files{"shipgate.yaml": manifest("tools/a.json")}, func(*repo) {}, true, "tools/a.json",
+			"tracked and untouched",
+			files{"shipgate.yaml": manifest("tools/a.json")},
+			func(*repo) {}, true, "tools/a.json",
 			`files`,
 		},
 		{
-			"ignored", files{".gitignore": "shipgate.yaml\n"},
+			"ignored",
+			files{".gitignore": "shipgate.yaml\n"},
 			func(r *repo) { r.write(files{"shipgate.yaml": manifest("tools/a.json")}) }, true, "tools/a.json",
 			fmt.Sprintf(`files shipgate.yaml
 			 disk shipgate.yaml: absent -> %q [manifest]
 			 record shipgate.yaml new 100644 -0 +5`, manifest("tools/a.json")),
 		},
 		{
-			"deleted on disk, in the index still", files{"shipgate.yaml": manifest("tools/a.json"), "tools/a.json": "{}\n"},
+			"deleted on disk, in the index still",
+			files{"shipgate.yaml": manifest("tools/a.json"), "tools/a.json": "{}\n"},
 			func(r *repo) { r.remove("shipgate.yaml") }, true, "tools/a.json",
 			fmt.Sprintf(`files shipgate.yaml
 			 disk shipgate.yaml: %q -> absent [deleted manifest]
 			 record shipgate.yaml deleted 100644 -5 +0`, manifest("tools/a.json")),
 		},
 		{
-			"what only the index declares counts, flags and untracked files included", files{"shipgate.yaml": manifest(), "tools/a.json": "{}\n"},
+			"what only the index declares counts, flags and untracked files included",
+			files{"shipgate.yaml": manifest(), "tools/a.json": "{}\n"},
 			func(r *repo) {
 				r.git("update-index", "--assume-unchanged", "tools/a.json")
 				r.stage(files{"shipgate.yaml": manifest("tools")})
@@ -204,31 +211,40 @@ func TestTheManifest(t *testing.T) {
 			 staged shipgate.yaml edited 100644 -0 +1`, manifest(), manifest("tools")),
 		},
 		{
-			"linked: it adopts, is not followed, and is an issue even untouched", files{"m.yaml": manifest("tools/a.json"), "shipgate.yaml": "-> m.yaml"},
+			"linked: it adopts, is not followed, and is an issue even untouched",
+			files{"m.yaml": manifest("tools/a.json"), "shipgate.yaml": "-> m.yaml"},
 			func(*repo) {}, true, "",
 			`files
 			 issue input_symlink_or_external shipgate.yaml`,
 		},
 		{
-			"not UTF-8: an issue even untouched", files{"shipgate.yaml": manifest("\xe9")}, func(*repo) {}, true, "",
+			"not UTF-8: an issue even untouched",
+			files{"shipgate.yaml": manifest("\xe9")},
+			func(*repo) {}, true, "",
 			`files
 			 issue input_non_utf8 shipgate.yaml`,
 		},
 		{
-			"no manifest by its text adopts and declares nothing", files{"shipgate.yaml": "- a list\n"}, func(*repo) {}, true, "",
+			"no manifest by its text adopts and declares nothing",
+			files{"shipgate.yaml": "- a list\n"},
+			func(*repo) {}, true, "",
 			`files`,
 		},
 		{
-			"a folder of that name is none", files{"shipgate.yaml/x": "y\n"}, func(*repo) {}, false, "",
+			"a folder of that name is none",
+			files{"shipgate.yaml/x": "y\n"},
+			func(*repo) {}, false, "",
 			`files`,
 		},
 		{
-			"sources outside, of the root and with tricks are not declared", files{"shipgate.yaml": manifest("../a.json", ".", "/etc/a.json", "a\\b", "x/../tools/a.json")},
+			"sources outside, of the root and with tricks are not declared",
+			files{"shipgate.yaml": manifest("../a.json", ".", "/etc/a.json", "a\\b", "x/../tools/a.json")},
 			func(*repo) {}, true, "tools/a.json",
 			`files`,
 		},
 		{
-			"more sources than fit on a command line", files{"shipgate.yaml": manifest(many("tools/%d.json", 2000)...), "tools/7.json": "{}\n"},
+			"more sources than fit on a command line",
+			files{"shipgate.yaml": manifest(many("tools/%d.json", 2000)...), "tools/7.json": "{}\n"},
 			func(r *repo) {
 				r.git("update-index", "--assume-unchanged", "tools/7.json")
 				r.write(files{"tools/7.json": "[]\n"})

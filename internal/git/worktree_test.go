@@ -169,7 +169,8 @@ func TestWhatTheTwoAfterStatesAre(t *testing.T) {
 			 staged .claude/settings.json deleted 100644 -1 +0`,
 		},
 		{
-			"a rename is a deletion and an addition, by path", files{"docs/settings.json": grant},
+			"a rename is a deletion and an addition, by path",
+			files{"docs/settings.json": grant},
 			func(r *repo) { r.mkdir(".claude"); r.git("mv", "docs/settings.json", settings) },
 			`files .claude/settings.json docs/settings.json
 			 disk .claude/settings.json: absent -> grant
@@ -184,7 +185,8 @@ func TestWhatTheTwoAfterStatesAre(t *testing.T) {
 			 record docs/settings.json renamed from .claude/settings.json 100644`,
 		},
 		{
-			"a rename that git sees where rm --cached kept the file: each name has its record", files{"prompts/a.md": strings.Repeat("tool\n", 20)},
+			"a rename that git sees where rm --cached kept the file: each name has its record",
+			files{"prompts/a.md": strings.Repeat("tool\n", 20)},
 			func(r *repo) {
 				r.git("rm", "-q", "--cached", "prompts/a.md")
 				r.stage(files{"tools.py": strings.Repeat("tool\n", 20)})
@@ -195,7 +197,8 @@ func TestWhatTheTwoAfterStatesAre(t *testing.T) {
 			 staged prompts/a.md deleted 100644 -20 +0`,
 		},
 		{
-			"a file becomes a link", files{"CLAUDE.md": advice, "docs/rules.md": laxer},
+			"a file becomes a link",
+			files{"CLAUDE.md": advice, "docs/rules.md": laxer},
 			func(r *repo) { r.write(files{"CLAUDE.md": "-> docs/rules.md"}) },
 			`files CLAUDE.md
 			 disk CLAUDE.md: advice -> laxer [link:none,docs/rules.md]
@@ -203,7 +206,8 @@ func TestWhatTheTwoAfterStatesAre(t *testing.T) {
 			 record CLAUDE.md new 120000 -0 +1`,
 		},
 		{
-			"a link becomes a file", files{"CLAUDE.md": "-> docs/rules.md", "docs/rules.md": advice},
+			"a link becomes a file",
+			files{"CLAUDE.md": "-> docs/rules.md", "docs/rules.md": advice},
 			func(r *repo) { r.stage(files{"CLAUDE.md": laxer}) },
 			`files CLAUDE.md
 			 disk CLAUDE.md: advice -> laxer [link:docs/rules.md,none]
@@ -211,7 +215,8 @@ func TestWhatTheTwoAfterStatesAre(t *testing.T) {
 			 record CLAUDE.md new 100644 -0 +1`,
 		},
 		{
-			"a link in the index, a file on disk", files{"CLAUDE.md": advice, "docs/rules.md": laxer},
+			"a link in the index, a file on disk",
+			files{"CLAUDE.md": advice, "docs/rules.md": laxer},
 			func(r *repo) { r.stage(files{"CLAUDE.md": "-> docs/rules.md"}); r.write(files{"CLAUDE.md": advice}) },
 			`files CLAUDE.md
 			 index CLAUDE.md: advice -> laxer [link:none,docs/rules.md]
@@ -219,7 +224,8 @@ func TestWhatTheTwoAfterStatesAre(t *testing.T) {
 			 staged CLAUDE.md new 120000 -0 +1`,
 		},
 		{
-			"a folder takes the place of a file", files{"CLAUDE.md": advice},
+			"a folder takes the place of a file",
+			files{"CLAUDE.md": advice},
 			func(r *repo) { r.remove("CLAUDE.md"); r.write(files{"CLAUDE.md/x.txt": "x\n"}) },
 			`files CLAUDE.md
 			 disk CLAUDE.md: advice -> absent [deleted]

@@ -130,6 +130,7 @@ func TestUnderTheStrictProfileNothingIsResumed(t *testing.T) {
 
 func TestOfManyClaimsAtOnceOneIsTaken(t *testing.T) {
 	both(t, func(t *testing.T, at string) {
+		t.Helper()
 		o := staff(newWorldAt(t, at, nil))
 		o.intent("read_repo", "write_repo")
 		var wait sync.WaitGroup
@@ -160,6 +161,7 @@ func TestOfManyClaimsAtOnceOneIsTaken(t *testing.T) {
 
 func TestOfManyDecisionsAtOnceEachIsRecordedOnce(t *testing.T) {
 	both(t, func(t *testing.T, at string) {
+		t.Helper()
 		o := staff(newWorldAt(t, at, nil))
 		o.toGate()
 		g := o.newest("PG-001")

@@ -106,6 +106,7 @@ func TestTheStoriesOfTheSpecification(t *testing.T) {
 		steps += len(s.Steps)
 		t.Run(s.Name, func(t *testing.T) {
 			tell := func(t *testing.T, at string) {
+				t.Helper()
 				w := newWorldAt(t, at, nil)
 				w.twice = i%2 == 0 // a queue delivers at least once
 				for _, a := range file.Format.Actors {

@@ -50,7 +50,7 @@ func TestFlagsWinOverEnvironmentOverFileOverDefault(t *testing.T) {
 func TestWhatDoesNotFitStopsTheStartAndNamesItsPlace(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"an unknown key", "listen: x\nlissten: y\n", "plimsoll.yaml:2: there is no setting lissten"},
-		{"an unknown key in a group", "audit:\n  origin: a/b\n  orgin: c\n", "plimsoll.yaml:3: there is no setting audit.orgin"},
+		{"an unknown key in a group", "audit:\n  origin: a/b\n  origins: c\n", "plimsoll.yaml:3: there is no setting audit.origins"},
 		{"a key twice", "listen: x\naudit: {origin: a}\naudit.origin: b\n", "plimsoll.yaml:3: audit.origin is set twice"},
 		{"a wrong number", "max-returns: many\n", "plimsoll.yaml:1: max-returns is"},
 		{"a wrong duration", "\ndeadline.high: soon\n", "plimsoll.yaml:2: deadline.high is"},

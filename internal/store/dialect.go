@@ -11,10 +11,13 @@ import (
 )
 
 // Database is an open database: what the packages sqlite and postgres hand out
-// and New takes. Both pools may be the same.
+// and New takes. The pools may be the same.
 type Database struct {
-	Write   *sql.DB
-	Read    *sql.DB
+	Write *sql.DB
+	Read  *sql.DB
+	// Upkeep gives places and renews leases. It must not queue behind the
+	// writers: they wait for the one, and without the other the node is dead.
+	Upkeep  *sql.DB
 	Dialect Dialect
 	Close   func() error
 }

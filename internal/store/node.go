@@ -23,7 +23,7 @@ func (s *Store) Beat(ctx context.Context, node string, first bool) error {
 	if first {
 		query = `INSERT INTO nodes (id, started_at, beat_at) VALUES ($1, $2, $2)`
 	}
-	done, err := s.db.Write.ExecContext(ctx, query, node, at.UnixMicro())
+	done, err := s.db.Upkeep.ExecContext(ctx, query, node, at.UnixMicro())
 	if err != nil {
 		return s.db.Dialect.fail(op, "beat", err)
 	}
@@ -46,7 +46,7 @@ func (s *Store) Bury(ctx context.Context, silence time.Duration, fn func(ctx con
 	if err != nil {
 		return nil, err
 	}
-	sqlTx, err := s.db.Write.BeginTx(ctx, nil)
+	sqlTx, err := s.db.Upkeep.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, d.fail(op, "begin a transaction", err)
 	}
@@ -84,7 +84,7 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 	if node == s.conf.Node {
 		s.leased.Store(false) // what it still has to say, it may
 	}
-	if _, err := s.db.Write.ExecContext(ctx, `DELETE FROM nodes WHERE id = $1`, node); err != nil {
+	if _, err := s.db.Upkeep.ExecContext(ctx, `DELETE FROM nodes WHERE id = $1`, node); err != nil {
 		return s.db.Dialect.fail("store.Leave", "leave", err)
 	}
 	return nil
@@ -95,7 +95,7 @@ func (s *Store) instant(ctx context.Context, op string) (time.Time, error) {
 		return s.clock().UTC(), nil
 	}
 	var at int64
-	if err := s.db.Read.QueryRowContext(ctx, s.db.Dialect.Clock).Scan(&at); err != nil {
+	if err := s.db.Upkeep.QueryRowContext(ctx, s.db.Dialect.Clock).Scan(&at); err != nil {
 		return time.Time{}, s.db.Dialect.fail(op, "read the clock", err)
 	}
 	return time.UnixMicro(at).UTC(), nil

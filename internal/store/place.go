@@ -88,7 +88,7 @@ func (s *Store) link(ctx context.Context, q *sql.Tx, head event.Head) (event.Hea
 func (s *Store) Place(ctx context.Context) error {
 	const op = "store.Place"
 	for {
-		sqlTx, err := s.db.Write.BeginTx(ctx, nil)
+		sqlTx, err := s.db.Upkeep.BeginTx(ctx, nil)
 		if err != nil {
 			return s.db.Dialect.fail(op, "begin a transaction", err)
 		}

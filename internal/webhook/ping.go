@@ -39,9 +39,14 @@ func (c *Courier) Ping(ctx context.Context, a pipeline.Attempt) error {
 	}
 	id := pingType + "/" + hook.ID + "/" + strconv.FormatInt(now.UnixMilli(), 10)
 	body := canonical.UTF8.Append(nil, canonical.Object{
-		{Key: "specversion", Value: "1.0"}, {Key: "id", Value: id}, {Key: "source", Value: "/agent-protocols/orchestrator"},
-		{Key: "type", Value: pingType}, {Key: "subject", Value: hook.ID}, {Key: "time", Value: now.UTC().Format(time.RFC3339Nano)},
-		{Key: "datacontenttype", Value: "application/json"}, {Key: "data", Value: canonical.Object{}},
+		{Key: "specversion", Value: "1.0"},
+		{Key: "id", Value: id},
+		{Key: "source", Value: "/agent-protocols/orchestrator"},
+		{Key: "type", Value: pingType},
+		{Key: "subject", Value: hook.ID},
+		{Key: "time", Value: now.UTC().Format(time.RFC3339Nano)},
+		{Key: "datacontenttype", Value: "application/json"},
+		{Key: "data", Value: canonical.Object{}},
 	})
 	if _, failure := c.send(ctx, hook, id, body); failure != "" {
 		return fmt.Errorf("test %s: %s", hook.ID, failure)

@@ -262,8 +262,8 @@ func (c *Courier) carry(ctx context.Context, hook *pipeline.Webhook, d pipeline.
 		d := d
 		d.Attempts++
 		d.LastStatus, d.LastError = status, failure
-		switch {
-		case failure == "":
+		switch failure {
+		case "":
 			d.Status, d.DeliveredAt, d.NextAt = pipeline.DeliveryDelivered, tx.Now(), time.Time{}
 		default:
 			d.NextAt = tx.Now().Add(Wait(d.Attempts))

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +41,7 @@ func main() {
 	flag.IntVar(&o.records, "records", 1_000_000, "records of the audit log that is verified")
 	stored := flag.String("stored", "1000,100000", "contracts that are there already; 1000,1000000 is the whole budget and takes a while")
 	only := flag.String("only", "rate,growth,restart,start,audit", "what to measure")
+	profile := flag.String("cpuprofile", "", "file for a profile of all of it")
 	databases := flag.String("db", "sqlite,postgres", "where to measure it")
 	flag.Parse()
 	for size := range strings.SplitSeq(*stored, ",") {
@@ -50,8 +52,20 @@ func main() {
 		}
 		o.stored = append(o.stored, n)
 	}
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err == nil {
+			err = pprof.StartCPUProfile(f)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(2)
+		}
+		defer pprof.StopCPUProfile()
+	}
 	if err := bench(context.Background(), o, strings.Split(*only, ","), strings.Split(*databases, ",")); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
+		pprof.StopCPUProfile()
 		os.Exit(1)
 	}
 }

@@ -191,7 +191,9 @@ func chainCommand(s *session) *cobra.Command {
 		lister[api.Chain]{
 			use: "list", short: "List chains", path: "/v1/chains",
 			filters: []filter{
-				{"phase", "phase", "only in this phase"}, {"state", "state", "only with the intent in this state"}, {"by", "creator", "only of this actor"},
+				{"phase", "phase", "only in this phase"},
+				{"state", "state", "only with the intent in this state"},
+				{"by", "creator", "only of this actor"},
 				{"since", "updatedSince", "changed at this time or later"},
 			},
 			head: []string{"INTENT", "VERSION", "PHASE", "COMMITS", "CHANGED"},

@@ -241,9 +241,15 @@ func auditCommand(s *session) *cobra.Command {
 	return parent("audit", "Who did what, accepted or refused",
 		lister[api.AuditRecord]{
 			use: "list", short: "List records, oldest first", path: "/v1/audit", filters: []filter{
-				{"contract", "contractId", "only about this contract"}, {"task", "taskSeedId", "only about this task"}, {"actor", "actorId", "only by this actor"},
-				{"role", "role", "only under this role"}, {"action", "action", "only this action"}, {"risk", "riskLevel", "only at this risk"},
-				{"decision", "finalDecision", "only with the gate so decided"}, {"date", "date", "only of this UTC day, like 2026-03-29"}, {"after", "after", "only behind this position"},
+				{"contract", "contractId", "only about this contract"},
+				{"task", "taskSeedId", "only about this task"},
+				{"actor", "actorId", "only by this actor"},
+				{"role", "role", "only under this role"},
+				{"action", "action", "only this action"},
+				{"risk", "riskLevel", "only at this risk"},
+				{"decision", "finalDecision", "only with the gate so decided"},
+				{"date", "date", "only of this UTC day, like 2026-03-29"},
+				{"after", "after", "only behind this position"},
 			},
 			head: []string{"POSITION", "TIME", "ACTOR", "ROLE", "ACTION", "CONTRACT", "OUTCOME"},
 			row: func(r api.AuditRecord) []string {

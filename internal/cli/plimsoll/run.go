@@ -3,6 +3,7 @@ package plimsoll
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -284,7 +285,7 @@ func (x *executor) End(ctx context.Context, run execution.Ticket, key string, e 
 		}
 	}
 	ans, err := x.c.do(ctx, call{method: http.MethodPost, path: x.path(run, verb), body: body, key: key, lock: run.LockToken})
-	if p, ok := err.(*problem); ok {
+	if p, ok := errors.AsType[*problem](err); ok {
 		return execution.Ended{Evidence: contract.ID(p.EvidenceID)}, p
 	}
 	if err != nil {
@@ -311,8 +312,11 @@ func runList(s *session) *cobra.Command {
 	return lister[api.Run]{
 		use: "list", short: "List runs, newest first", path: "/v1/runs",
 		filters: []filter{
-			{"task", "taskSeedId", "only of this task"}, {"phase", "phase", "only in this phase"}, {"actor", "actorId", "only of this executor"},
-			{"outcome", "outcome", "succeeded, failed, timed_out or blocked"}, {"alive", "alive", "true: only those that go on"},
+			{"task", "taskSeedId", "only of this task"},
+			{"phase", "phase", "only in this phase"},
+			{"actor", "actorId", "only of this executor"},
+			{"outcome", "outcome", "succeeded, failed, timed_out or blocked"},
+			{"alive", "alive", "true: only those that go on"},
 		},
 		head: []string{"RUN", "TASK", "PHASE", "ATTEMPT", "OUTCOME", "COMMITS", "ACTOR", "STARTED"},
 		row: func(r api.Run) []string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -215,7 +216,7 @@ func (s *session) watch(ctx context.Context, c *client, show func(context.Contex
 			return again()
 		})
 		if err != nil && ctx.Err() == nil {
-			if _, refused := err.(*problem); refused {
+			if _, refused := errors.AsType[*problem](err); refused {
 				return err
 			}
 			select {

@@ -80,6 +80,7 @@ func numbered(n int, edit map[int]string) string {
 
 // everyday makes a repository with one change of every kind.
 func everyday(t *testing.T) repository {
+	t.Helper()
 	r := newRepository(t)
 	r.write("edit.txt", numbered(40, nil))
 	r.write("my file.txt", "a\nb\n")

@@ -7,20 +7,38 @@ import "strings"
 // anchored. A trailing "/**" matches the folder itself too (§4.1).
 type glob struct {
 	segments []string
+	needs    string // what every match contains; most paths are turned away by it
+}
+
+func newGlob(pattern string) glob {
+	return glob{segments: strings.Split(pattern, "/"), needs: longestLiteral(pattern)}
 }
 
 func globs(patterns ...string) []glob {
 	out := make([]glob, len(patterns))
 	for i, p := range patterns {
-		out[i] = glob{segments: strings.Split(strings.ToLower(p), "/")}
+		out[i] = newGlob(strings.ToLower(p))
 	}
 	return out
+}
+
+// longestLiteral is the longest part of a pattern that stands for itself. A
+// slash beside a star may stand for nothing, and so may all after a class.
+func longestLiteral(pattern string) string {
+	plain, _, _ := strings.Cut(pattern, "[")
+	longest := ""
+	for part := range strings.FieldsFuncSeq(plain, func(c rune) bool { return c == '*' || c == '?' }) {
+		if part = strings.Trim(part, "/"); len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
 }
 
 // matchAny says whether a folded path matches one of the globs.
 func matchAny(list []glob, path string) bool {
 	for i := range list {
-		if matchSegments(list[i].segments, path) {
+		if strings.Contains(path, list[i].needs) && matchSegments(list[i].segments, path) {
 			return true
 		}
 	}
@@ -45,7 +63,7 @@ func FoldedGlobs(patterns ...string) Globs { return Globs{list: globs(patterns..
 func ExactGlobs(patterns ...string) Globs {
 	list := make([]glob, len(patterns))
 	for i, p := range patterns {
-		list[i] = glob{segments: strings.Split(p, "/")}
+		list[i] = newGlob(p)
 	}
 	return Globs{list: list, exact: true}
 }

@@ -3,6 +3,8 @@ package surface_test
 import (
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"plimsoll.dev/internal/gate/surface"
 )
 
@@ -31,4 +33,16 @@ func TestGlobsFoldCaseUnlessTheyAreExact(t *testing.T) {
 	if (surface.Globs{}).Match("a") {
 		t.Error("no pattern matches nothing")
 	}
+}
+
+// A compiled pattern turns most paths away by a part that every match contains.
+// It answers as the pattern itself does.
+func TestACompiledPatternAnswersAsThePatternDoes(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		pattern := rapid.StringMatching(`([ab.]{0,2}|\*|\*\*|\?|\[ab\]|a\*b|\*a)(/([ab.]{1,2}|\*\*|\*b|\?a|\[!a\])){0,3}`).Draw(rt, "pattern")
+		path := rapid.StringMatching(`[abAB.]{1,3}(/[ab.]{1,2}){0,3}`).Draw(rt, "path")
+		if got, want := surface.FoldedGlobs(pattern).Match(path), surface.MatchGlob(pattern, path); got != want {
+			rt.Errorf("%q and %q: %v, want %v", pattern, path, got, want)
+		}
+	})
 }

@@ -134,7 +134,8 @@ func FuzzClaudeSettings(f *testing.F) {
 		}
 		for _, list := range [][]surface.Setting{
 			surface.ChangedSettings(was.Unknown, is.Unknown), surface.ChangedSettings(was.Hooks.Events(), is.Hooks.Events()),
-			surface.ChangedSettings(was.OtherPermissions, is.OtherPermissions), {is.Hooks.Setting, is.Sandbox, is.Plugins},
+			surface.ChangedSettings(was.OtherPermissions, is.OtherPermissions),
+			{is.Hooks.Setting, is.Sandbox, is.Plugins},
 		} {
 			for _, setting := range list {
 				inside(t, setting.Key, setting.Pos)

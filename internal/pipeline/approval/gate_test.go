@@ -197,6 +197,7 @@ func (m *machine) freeze(cause contract.Cause) {
 }
 
 func creation(t *testing.T, v gateVector) {
+	t.Helper()
 	o := approval.Order{
 		ID: "PG-001", Version: 1, Level: v.RiskLevel, Deadlines: approval.DefaultDeadlines(),
 		Acceptance: &contract.Acceptance{Base: contract.Base{ID: "AC-001", State: contract.Active}, Status: contract.Passed},
@@ -252,6 +253,7 @@ func creation(t *testing.T, v gateVector) {
 }
 
 func sequence(t *testing.T, v gateVector) {
+	t.Helper()
 	g := &contract.PublishGate{
 		Base: contract.Base{
 			ID: "PG-002", Kind: contract.KindPublishGate, Version: 1, State: v.Gate.State, CreatedAt: contract.At(at(t, v.Gate.CreatedAt)),

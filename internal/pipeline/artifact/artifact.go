@@ -120,7 +120,7 @@ func NewRecord(kind phase.Proof, task contract.ID, version int64, p phase.Phase,
 	}
 	content, err := contract.Parse(b)
 	if err != nil {
-		return Record{}, refusal.List{err.(*contract.TextError).Refusal()}
+		return Record{}, contract.Unreadable(err)
 	}
 	if faults := Validate(form, content); len(faults) > 0 {
 		return Record{}, faults
@@ -165,7 +165,7 @@ func (r Record) Intact(b []byte) bool {
 func TestsPassed(report []byte) (bool, error) {
 	v, err := contract.Parse(report)
 	if err != nil {
-		return false, refusal.List{err.(*contract.TextError).Refusal()}
+		return false, contract.Unreadable(err)
 	}
 	if faults := Validate(TestReportForm, v); len(faults) > 0 {
 		return false, faults

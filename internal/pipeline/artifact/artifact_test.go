@@ -56,6 +56,7 @@ func TestArtifacts(t *testing.T) {
 }
 
 func form(t *testing.T, v vector) {
+	t.Helper()
 	value, err := contract.Parse(v.Document)
 	if err != nil {
 		t.Fatal(err)
@@ -149,6 +150,7 @@ func TestPassedMeansExitCodeZeroAndNoFailure(t *testing.T) {
 }
 
 func lowNote(t testing.TB) []byte {
+	t.Helper()
 	for _, v := range contracts.Load[vector](t, "artifacts") {
 		if v.Mode == "render" {
 			return v.Document

@@ -111,7 +111,7 @@ func number(id contract.ID) string {
 func ReadNote(text []byte) (*Note, error) {
 	v, err := contract.Parse(text)
 	if err != nil {
-		return nil, refusal.List{err.(*contract.TextError).Refusal()}
+		return nil, contract.Unreadable(err)
 	}
 	if faults := Validate(ReleaseNoteForm, v); len(faults) > 0 {
 		return nil, faults

@@ -18,7 +18,7 @@ const maxVersion = 1<<53 - 1
 func Decode(text []byte) (Document, error) {
 	v, err := Parse(text)
 	if err != nil {
-		return nil, refusal.List{err.(*TextError).Refusal()}
+		return nil, Unreadable(err)
 	}
 	return DecodeValue(v)
 }

@@ -3,6 +3,7 @@ package contract
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -338,4 +339,12 @@ func Pointer(steps ...string) string {
 		b.WriteString(pointerEscapes.Replace(s))
 	}
 	return b.String()
+}
+
+// Unreadable is an error of Parse as a list of refusals; any other error as it is.
+func Unreadable(err error) error {
+	if text, ok := errors.AsType[*TextError](err); ok {
+		return refusal.List{text.Refusal()}
+	}
+	return err
 }

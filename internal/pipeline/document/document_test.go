@@ -2,6 +2,7 @@ package document_test
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -106,7 +107,7 @@ func mend(t *testing.T, text []byte) contract.Document {
 		t.Fatal(err)
 	}
 	object := v.(map[string]any)
-	undo := func(contract.Document) {}
+	var undo func(contract.Document)
 	switch object["kind"] {
 	case "PublishGate":
 		_, hasDeadline := object["approvalDeadline"]
@@ -180,7 +181,11 @@ func judge(t *testing.T, v vector, set documents) (refusal.List, []refusal.Code)
 		a, _ := contract.Parse(stored)
 		b, _ := contract.Parse(v.Documents["evidence"])
 		if err := merge.Evidence(a, b); err != nil {
-			faults = append(faults, err.(*refusal.Refusal))
+			refused, ok := errors.AsType[*refusal.Refusal](err)
+			if !ok {
+				t.Fatal(err)
+			}
+			faults = append(faults, refused)
 		}
 	}
 	return faults, warnings

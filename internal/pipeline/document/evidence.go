@@ -1,6 +1,7 @@
 package document
 
 import (
+	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -86,7 +87,8 @@ func (c *evidenceCheck) references() {
 			c.add(refusal.RefNotFound, "/taskSeedId", "%s is unknown", c.e.TaskSeedID)
 		} else if t != nil {
 			if err := state.Executed(t.State); err != nil {
-				c.faults = append(c.faults, err.(*refusal.Refusal))
+				refused, _ := errors.AsType[*refusal.Refusal](err)
+				c.faults = append(c.faults, refused)
 			}
 		}
 	}

@@ -82,8 +82,9 @@ func Retried(code refusal.Code) bool {
 	case refusal.GenerationTimeout, refusal.StoreUnavailable, refusal.GenerationInternal,
 		refusal.ContractSchemaInvalid, refusal.RefNotFound:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // Internal wraps a fault nobody foresaw in a generator: one failed attempt.

@@ -44,19 +44,25 @@ func Open(ctx context.Context, conf Config) (*store.Database, error) {
 	if err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	closeAll := func() error { return errors.Join(read.Close(), write.Close()) }
+	// One gives places, one beats. What has no place is a few rows at the end of
+	// a table that grows: a plan that was made when it was small would read it all.
+	upkeep, err := pool(conf.URL, 2, 2, "plan_cache_mode", "force_custom_plan")
+	if err != nil {
+		return nil, errors.Join(err, read.Close(), write.Close())
+	}
+	closeAll := func() error { return errors.Join(upkeep.Close(), read.Close(), write.Close()) }
 	migrations, err := fs.Sub(files, "migration")
 	if err != nil {
 		return nil, errors.Join(fault.E(op, fault.Internal, "read the migrations", err), closeAll())
 	}
-	db := &store.Database{Write: write, Read: read, Dialect: dialect(migrations), Close: closeAll}
+	db := &store.Database{Write: write, Read: read, Upkeep: upkeep, Dialect: dialect(migrations), Close: closeAll}
 	if err := store.Migrate(ctx, db); err != nil {
 		return nil, errors.Join(err, closeAll())
 	}
 	return db, nil
 }
 
-func pool(url string, size, usual int) (*sql.DB, error) {
+func pool(url string, size, usual int, settings ...string) (*sql.DB, error) {
 	conf, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, invalid("postgres.Open", err)
@@ -76,6 +82,9 @@ func pool(url string, size, usual int) (*sql.DB, error) {
 	set("idle_in_transaction_session_timeout", "10s")
 	set("lock_timeout", "10s")
 	set("statement_timeout", "60s")
+	for i := 0; i+1 < len(settings); i += 2 {
+		set(settings[i], settings[i+1])
+	}
 	db := stdlib.OpenDB(*conf)
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)

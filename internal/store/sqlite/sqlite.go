@@ -79,7 +79,7 @@ func Open(ctx context.Context, conf Config) (*store.Database, error) {
 	if err != nil {
 		return fail(fault.E(op, fault.Internal, "read the migrations", err))
 	}
-	db := &store.Database{Write: write, Read: read, Dialect: dialect(migrations), Close: closeAll}
+	db := &store.Database{Write: write, Read: read, Upkeep: write, Dialect: dialect(migrations), Close: closeAll}
 	if err := store.Migrate(ctx, db); err != nil {
 		return fail(err)
 	}
