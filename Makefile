@@ -80,9 +80,15 @@ lint: $(LINT) ## golangci-lint, configured in .golangci.yml
 arch: ## who may import whom, and the hygiene of the tree
 	$(GO) test -count=1 $(TESTFLAGS) ./internal/arch/...
 
+# The tests that start whole services, kill them and start several nodes have a
+# target of their own: they take minutes and want a machine for themselves.
 .PHONY: test
-test: ## every test, with the race detector
-	$(GO) test -race $(TESTFLAGS) ./...
+test: ## every test of a package, with the race detector
+	$(GO) test -race -timeout 30m $(TESTFLAGS) $$($(GO) list ./... | grep -v '/internal/e2e$$')
+
+.PHONY: e2e
+e2e: ## chains, crashes, races and three nodes with the built program, on both databases
+	$(GO) test -count=1 -timeout 30m $(TESTFLAGS) ./internal/e2e
 
 REPOSITORIES := ^Test(Cases|Variations|EveryRuleSpeaks|TheSameChange|EachRowOf|EveryIssueCode|EveryFailure|PoliciesFail|TheBuiltProgram)
 
