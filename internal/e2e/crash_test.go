@@ -24,7 +24,9 @@ func TestNothingIsLostOrDoubledHoweverOftenTheServiceIsKilled(t *testing.T) {
 		chance := rand.New(rand.NewPCG(seed, 1))
 		var over atomic.Bool
 		l := s.load(nil)
-		l.clients(12, func() bool { return !over.Load() && l.ctx.Err() == nil })
+		more := func() bool { return !over.Load() }
+		l.clients(16, more)
+		l.writers(3, more)
 
 		restarts := []time.Duration{}
 		known := []string{}
@@ -48,7 +50,12 @@ func TestNothingIsLostOrDoubledHoweverOftenTheServiceIsKilled(t *testing.T) {
 			}
 			restarts = append(restarts, time.Since(begun))
 			s.use(p)
-			time.Sleep(time.Duration(chance.Int64N(int64(500 * time.Millisecond))))
+			// Most lives are short; some are long enough for the jobs of a chain.
+			longest := 400 * time.Millisecond
+			if n%4 == 0 {
+				longest = 2 * time.Second
+			}
+			time.Sleep(time.Duration(chance.Int64N(int64(longest))))
 			if n%10 == 0 {
 				known = append(known, s.checkpoint(known)...)
 			}
