@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -15,7 +16,7 @@ import (
 
 // start compares two commands of the client with a program that does nothing.
 func (b *report) start(ctx context.Context, dir string, o options) (err error) {
-	program, bare := filepath.Join(dir, "plimsoll"), filepath.Join(dir, "bare")
+	program, bare, home := filepath.Join(dir, "plimsoll"), filepath.Join(dir, "bare"), filepath.Join(dir, "home")
 	for to, pkg := range map[string]string{program: "./cmd/plimsoll", bare: "./internal/bench/bare"} {
 		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-w", "-o", to, pkg)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -26,12 +27,16 @@ func (b *report) start(ctx context.Context, dir string, o options) (err error) {
 	command := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, "PLIMSOLL_LISTEN=127.0.0.1:0", "PLIMSOLL_SERVER=", "PLIMSOLL_TOKEN=", "PLIMSOLL_RATE_PER_SECOND=0")
+		cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "PLIMSOLL_LISTEN=127.0.0.1:0", "PLIMSOLL_SERVER=", "PLIMSOLL_TOKEN=", "PLIMSOLL_RATE_PER_SECOND=0")
 		return cmd
 	}
-	if out, err := command(program, "init", "--solo").CombinedOutput(); err != nil {
-		return fmt.Errorf("plimsoll init: %w: %s", err, out)
+	made, err := command(program, "init", "--solo").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("plimsoll init: %w: %s", err, made)
 	}
+	// The port is known later, and the client gives a token to no other address
+	// than the one it was kept for.
+	token := "PLIMSOLL_TOKEN=" + regexp.MustCompile(`plm_\S+`).FindString(string(made))
 	serve := command(program, "serve", "--solo")
 	out, err := serve.StdoutPipe()
 	if err != nil {
@@ -52,7 +57,9 @@ func (b *report) start(ctx context.Context, dir string, o options) (err error) {
 		var took [3]time.Duration
 		for k, args := range [][]string{{bare}, {program, "--version"}, {program, "intent", "list", "--server", address}} {
 			began := time.Now()
-			if out, err := command(args...).CombinedOutput(); err != nil {
+			cmd := command(args...)
+			cmd.Env = append(cmd.Env, token)
+			if out, err := cmd.CombinedOutput(); err != nil {
 				return fmt.Errorf("%v: %w: %s", args[1:], err, out)
 			}
 			took[k] = time.Since(began)
