@@ -50,10 +50,11 @@ func TestNothingIsLostOrDoubledHoweverOftenTheServiceIsKilled(t *testing.T) {
 			}
 			restarts = append(restarts, time.Since(begun))
 			s.use(p)
-			// Most lives are short; some are long enough for the jobs of a chain.
-			longest := 400 * time.Millisecond
+			// A life is as long as a start takes, more or less, whatever machine this
+			// is; some are long enough for the jobs of a chain.
+			longest := 2 * middle(restarts)
 			if n%4 == 0 {
-				longest = 2 * time.Second
+				longest *= 3
 			}
 			time.Sleep(time.Duration(chance.Int64N(int64(longest))))
 			if n%10 == 0 {
