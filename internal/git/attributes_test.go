@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -313,26 +314,30 @@ func TestFiltersOfATree(t *testing.T) {
 		before, after files // beside a CLAUDE.md
 		filtered      bool
 	}{
-		"on both sides":         {files{".gitattributes": attributes}, nil, true},
-		"only after":            {nil, files{".gitattributes": attributes}, true},
-		"only before":           {files{".gitattributes": attributes}, files{".gitattributes": "\n"}, true},
-		"deleted":               {files{".gitattributes": attributes + "1"}, files{".gitattributes": ""}, true},
-		"renamed away":          {files{".gitattributes": attributes + "2"}, files{".gitattributes": "", "old.txt": attributes + "2"}, true},
-		"renamed to":            {files{"old.txt": attributes + "3"}, files{"old.txt": "", ".gitattributes": attributes + "3"}, true},
-		"moved up":              {files{"x/.gitattributes": attributes + "4"}, files{"x/.gitattributes": "", ".gitattributes": attributes + "4"}, true},
-		"a macro of the root":   {files{".gitattributes": "*.md odd\n"}, nil, true},
-		"in a folder below":     {files{"x/.gitattributes": attributes}, nil, false},
-		"on another path":       {files{".gitattributes": "*.png filter=lfs\n"}, nil, false},
+		"on both sides":       {files{".gitattributes": attributes}, nil, true},
+		"only after":          {nil, files{".gitattributes": attributes}, true},
+		"only before":         {files{".gitattributes": attributes}, files{".gitattributes": "\n"}, true},
+		"deleted":             {files{".gitattributes": attributes + "1"}, files{".gitattributes": ""}, true},
+		"renamed away":        {files{".gitattributes": attributes + "2"}, files{".gitattributes": "", "old.txt": attributes + "2"}, true},
+		"renamed to":          {files{"old.txt": attributes + "3"}, files{"old.txt": "", ".gitattributes": attributes + "3"}, true},
+		"moved up":            {files{"x/.gitattributes": attributes + "4"}, files{"x/.gitattributes": "", ".gitattributes": attributes + "4"}, true},
+		"a macro of the root": {files{".gitattributes": "*.md odd\n"}, nil, true},
+		"in a folder below":   {files{"x/.gitattributes": attributes}, nil, false},
+		"on another path":     {files{".gitattributes": "*.png filter=lfs\n"}, nil, false},
+		"masked/after": {
+			files{"../.gitattributes": attributes + "5", "old.txt": "*.md -filter\n# 6\n# 6\n"},
+			files{"../.gitattributes": "\n", "old.txt": "", ".gitattributes": "*.md -filter\n# 6\n# 6\n"}, true,
+		},
 		"in the checkout alone": {nil, nil, false},
 	}
 	base, next := files{".gitattributes": "[attr]odd filter=crypt\n"}, files{}
 	for dir, row := range rows {
 		base[dir+"/CLAUDE.md"], next[dir+"/CLAUDE.md"] = advice, laxer
 		for p, text := range row.before {
-			base[dir+"/"+p] = text
+			base[path.Join(dir, p)] = text
 		}
 		for p, text := range row.after {
-			next[dir+"/"+p] = text
+			next[path.Join(dir, p)] = text
 		}
 	}
 	t.Run("by what the two trees have", func(t *testing.T) {

@@ -103,6 +103,13 @@ func TestWhatGitCallsCleanIsComparedByItsBytes(t *testing.T) {
 		}, `files CLAUDE.md
 		    disk CLAUDE.md: absent -> advice
 		    record CLAUDE.md new 100644 -0 +1`},
+		{"a skip-worktree flag of any file that is there", func(r *repo) {
+			r.git("config", "sparse.expectFilesOutsideOfPatterns", "true")
+			r.git("config", "core.sparseCheckout", "false")
+			r.git("update-index", "--skip-worktree", "notes.txt")
+			r.write(files{"notes.txt": "two\n"})
+		}, `files notes.txt
+		    record notes.txt edited 100644 -1 +1`},
 		{"a file that no host reads keeps its flag", func(r *repo) {
 			r.git("update-index", "--assume-unchanged", "notes.txt")
 			r.write(files{"notes.txt": "two\n"})
@@ -193,7 +200,8 @@ func TestLineEnds(t *testing.T) {
 		"a CR at the very end":  {"one", "one\r", true},
 		"CRLF and another text": {lf, crlf("one\nthree\n"), true},
 	}
-	heads, disks := files{}, files{}
+	// What no host reads is compared by git, which heeds "-text".
+	heads, disks := files{"notes.txt": lf}, files{"notes.txt": crlf(lf)}
 	var want []string
 	for dir, row := range rows {
 		p := dir + "/AGENTS.md"
@@ -215,8 +223,12 @@ func TestLineEnds(t *testing.T) {
 			arrange(r)
 			r.write(disks)
 			in := r.input()
-			if !slices.Equal(in.ChangedFiles, want) {
-				t.Errorf("changed %q, want %q", in.ChangedFiles, want)
+			files := want
+			if setting == "no text" {
+				files = slices.Sorted(slices.Values(append(slices.Clone(want), "notes.txt")))
+			}
+			if !slices.Equal(in.ChangedFiles, files) {
+				t.Errorf("changed %q, want %q", in.ChangedFiles, files)
 			}
 			for _, p := range want {
 				if c := change(t, in, p, "git_worktree"); string(c.Old.Bytes) != heads[p] || string(c.New.Bytes) != disks[p] {

@@ -138,6 +138,17 @@ func TestNothingIsWrittenIntoTheRepository(t *testing.T) {
 	r.git("update-index", "--refresh")
 	r.git("sparse-checkout", "set", "--cone", "--sparse-index", "src", "tmp")
 	r.write(files{settings: grant, ".gitattributes": "*.json filter=other\n"})
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := &repo{t: t, root: t.TempDir()}
+	tools.program("git", `
+case $GIT_INDEX_FILE$GIT_OBJECT_DIRECTORY in *`+r.root+`/tmp*) echo "$GIT_INDEX_FILE $GIT_OBJECT_DIRECTORY" >>`+tools.at("inside")+`;; esac
+case $GIT_INDEX_FILE in ?*) : >`+tools.at("index")+`;; esac
+case $GIT_OBJECT_DIRECTORY in ?*) : >`+tools.at("objects")+`;; esac
+exec `+real+` "$@"`)
+	r.path = tools.root
 	t.Setenv("TMPDIR", r.at("tmp"))
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	expect(t, r.input(), `
@@ -146,4 +157,34 @@ func TestNothingIsWrittenIntoTheRepository(t *testing.T) {
 		issue input_filtered .claude/settings.json
 		record .claude/settings.json edited 100644
 		record .gitattributes edited 100644 -1 +1`)
+	if data, err := os.ReadFile(tools.at("inside")); err == nil {
+		t.Errorf("temporary files in the repository: %s", data)
+	}
+	for _, needed := range []string{"index", "objects"} {
+		if _, err := os.Stat(tools.at(needed)); err != nil {
+			t.Errorf("no temporary %s was needed", needed)
+		}
+	}
+}
+
+// Past what a command line carries, git lists the whole tree, where every other
+// file has a new time stamp: it would like to write that down and call its hook.
+func TestMoreChangesThanFitOnACommandLine(t *testing.T) {
+	t.Parallel()
+	base, next := files{settings: harmless}, files{settings: grant}
+	for i := range 800 {
+		p := fmt.Sprintf("a folder with a long name/and another one/file %d.txt", i)
+		base[p] = "one\n"
+		if i < 600 {
+			next[p] = "two\n"
+		}
+	}
+	r := newRepo(t, base)
+	r.git("config", "diff.autoRefreshIndex", "true")
+	r.program(".git/hooks/post-index-change", "touch "+r.at("ran"))
+	r.write(next)
+	in := r.input()
+	if len(in.ChangedFiles) != len(next) || len(in.Records) != len(next) || len(in.Changes) != 1 {
+		t.Errorf("%d changed files, %d records, %d changes of %d", len(in.ChangedFiles), len(in.Records), len(in.Changes), len(next))
+	}
 }

@@ -88,9 +88,9 @@ func TestSubmodules(t *testing.T) {
 		add(r, "s", id)
 		r.git("commit", "-q", "-m", "base")
 		sub := &repo{t: t, root: r.at("s")}
-		sub.program(".git/hooks/post-index-change", "touch "+r.at("ran"))
-		sub.git("config", "core.fsmonitor", "touch "+r.at("ran")+";")
-		sub.write(files{"x/SKILL.md": laxer, "CLAUDE.md": advice})
+		// No setting reaches the drivers of another repository.
+		sub.git("config", "filter.evil.clean", "touch "+r.at("ran")+"; cat")
+		sub.write(files{".git/info/attributes": "* filter=evil\n", "x/SKILL.md": laxer, "CLAUDE.md": advice})
 		expect(t, r.input(), `files`)
 		sub.commit(files{"y": "y\n"})
 		r.remove("ran")

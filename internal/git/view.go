@@ -42,22 +42,18 @@ func (v treeView) at(p string) (entry, error) {
 	return t.entry(p)
 }
 
+// known is a file, or nothing where no changed link or submodule stands for one
+// of p's folders.
 func (v treeView) known(p string) (entry, bool) {
 	e, ok := v.listed[p]
-	return plainly(e, ok, p, func(dir string) entry { return v.listed[dir] })
-}
-
-// plainly says whether a listed entry is all there is to know of p: a file, or
-// nothing where no changed link or submodule stands for one of p's folders.
-func plainly(e entry, listed bool, p string, at func(dir string) entry) (entry, bool) {
-	if !listed || e.file() {
-		return e, listed
+	if !ok || e.file() {
+		return e, ok
 	}
 	if e.present() {
 		return entry{}, false
 	}
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		if d := at(dir); d.link() || d.gitlink() {
+		if d := v.listed[dir]; d.link() || d.gitlink() {
 			return entry{}, false
 		}
 	}
@@ -181,11 +177,6 @@ func (v indexView) at(p string) (entry, error) {
 		return e, nil
 	}
 	return v.diskView.at(p)
-}
-
-func (v indexView) known(p string) (entry, bool) {
-	e, ok := v.split.at(p)
-	return plainly(e, ok, p, func(dir string) entry { return v.split.entries[dir] })
 }
 
 // Bounds on following links (§2.7).
