@@ -90,7 +90,7 @@ func TestSubmodules(t *testing.T) {
 		sub := &repo{t: t, root: r.at("s")}
 		// No setting reaches the drivers of another repository.
 		sub.git("config", "filter.evil.clean", "touch "+r.at("ran")+"; cat")
-		sub.write(files{".git/info/attributes": "* filter=evil\n", "x/SKILL.md": laxer, "CLAUDE.md": advice})
+		sub.write(files{".git/info/attributes": "* filter=evil\n", "x/SKILL.md": strings.ToUpper(advice), "CLAUDE.md": advice})
 		expect(t, r.input(), `files`)
 		sub.commit(files{"y": "y\n"})
 		r.remove("ran")
