@@ -117,6 +117,13 @@ var layers = []layer{
 	{path: "internal/pipeline/operation", why: "the surface of the contracts as one table", may: []string{"internal/pipeline/contract"}, core: true},
 	{path: "internal/pipeline", why: "the use cases and the ports they need", may: []string{"internal/pipeline/...", "internal/gate"}, core: true},
 
+	// Ring 3: requests to agents, pure.
+	{path: "internal/request/problem", why: "the catalogue of faults in requests, artifacts and consents", core: true},
+	{
+		path: "internal/request/envelope", why: "the request as received", core: true,
+		may: []string{"internal/request/problem"},
+	},
+
 	// Ring 4: adapters.
 	{path: "internal/git", why: "runs git and reads files; yields the gate's input", may: []string{"internal/gate/..."}},
 
