@@ -326,7 +326,8 @@ func TestFiltersOfATree(t *testing.T) {
 		"on another path":     {files{".gitattributes": "*.png filter=lfs\n"}, nil, false},
 		"masked/after": {
 			files{"../.gitattributes": attributes + "5", "old.txt": "*.md -filter\n# 6\n# 6\n"},
-			files{"../.gitattributes": "\n", "old.txt": "", ".gitattributes": "*.md -filter\n# 6\n# 6\n"}, true,
+			files{"../.gitattributes": "\n", "old.txt": "", ".gitattributes": "*.md -filter\n# 6\n# 6\n"},
+			true,
 		},
 		"in the checkout alone": {nil, nil, false},
 	}

@@ -182,10 +182,15 @@ func (w *worktreeChange) diskRecords() (*recordSet, error) {
 // diffHead runs git diff for the paths. Git gives up when one is a pipe or a
 // socket now, so those are then left out and become records of our own.
 func (w *worktreeChange) diffHead(paths []string) (*patch, error) {
-	run := func(paths []string) (*patch, error) {
-		return w.repo.diff(w.ctx, slices.Concat([]string{w.status.head}, diffOptions, []string{"--"}, literals(paths))...)
+	run := func(sides, paths []string) (*patch, error) {
+		return w.repo.diff(w.ctx, slices.Concat(sides, diffOptions, []string{"--"}, literals(paths))...)
 	}
-	p, err := run(paths)
+	sides, mixed := w.sides()
+	named := paths
+	if mixed {
+		named = nil
+	}
+	p, err := run(sides, named)
 	if f, ok := errors.AsType[*failure](err); !ok || !strings.Contains(f.stderr, "unsupported file type") {
 		return p, err
 	}
@@ -201,7 +206,28 @@ func (w *worktreeChange) diffHead(paths []string) (*patch, error) {
 	if len(plain) == 0 {
 		return &patch{}, nil
 	}
-	return run(plain)
+	return run(sides, plain)
+}
+
+// sides are the arguments that make git diff compare HEAD with the disk. Where
+// the index equals one of them at every changed path, the index stands in for
+// it: Git walks HEAD, index and disk at once in time that grows with the square
+// of the index when paths are named, and linearly when none are, so a mixed
+// change is asked for whole.
+func (w *worktreeChange) sides() (args []string, mixed bool) {
+	asHead, asDisk := true, true
+	for _, c := range w.changes {
+		// Of an intended addition the index has the name only.
+		asHead = asHead && !c.unmerged && c.x == '.' && c.y != 'A' && c.head.present()
+		asDisk = asDisk && !c.unmerged && c.y == '.' && !w.kept(c)
+	}
+	switch {
+	case asHead:
+		return nil, false
+	case asDisk:
+		return []string{"--cached", w.status.head}, false
+	}
+	return []string{w.status.head}, true
 }
 
 // shownByGit says whether Git's record of a changed path tells the difference

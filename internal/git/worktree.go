@@ -93,8 +93,8 @@ func (w *worktreeChange) list() error {
 	return err
 }
 
-// protectedSpecs are the pathspecs of protected paths, of links and of
-// attributes files; none, for the whole index, when a manifest declares more
+// protectedSpecs are pathspecs that match protected paths, links and attributes
+// files, all of which start with a dot, among others; none, for the whole index, when a manifest declares more
 // than fits on a command line.
 func (w *worktreeChange) protectedSpecs() []string {
 	named := append([]string{w.manifest}, w.in.Manifest.Declared...)
@@ -105,7 +105,7 @@ func (w *worktreeChange) protectedSpecs() []string {
 	if specs == nil {
 		return nil
 	}
-	return append(icaseGlobs(append(surface.ProtectedPatterns(), "**/"+attributesFile)), specs...)
+	return append(icaseGlobs(surface.ListingPatterns()), specs...)
 }
 
 // compare is the own comparison of protected paths, and what links on disk

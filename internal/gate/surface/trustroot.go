@@ -94,11 +94,11 @@ func IsGateWorkflow(p string) bool { return matchAny(gateWorkflowGlobs, fold(p))
 // IsBoundary says whether p matches an adapter or has a trust-root class.
 func IsBoundary(p string) bool { return ClassOf(p) != "" }
 
-// ProtectedPatterns is every adapter and trust-root pattern and every link
-// point, as Git pathspec globs without magic (§2.1). A pattern whose every
-// match lies below another listed folder is left out: Git tries each pattern
-// on each index entry.
-func ProtectedPatterns() []string {
+// ListingPatterns are few Git pathspec globs without magic that together match
+// every adapter path, trust root and link point, and more besides: Git tries
+// each pattern on each index entry, and everything below a folder whose name
+// starts with a dot is cheap to look at once it is listed (§2.1).
+func ListingPatterns() []string {
 	var all []string
 	for i := range adapters {
 		all = append(all, adapters[i].Patterns...)
@@ -107,6 +107,13 @@ func ProtectedPatterns() []string {
 		all = append(all, trustRoots[i].patterns...)
 	}
 	all = append(all, linkPointPatterns...)
+	for i, p := range all {
+		all[i] = coarse(p)
+		// Here a folder's pattern matches a file or link of that name, too.
+		if folder, ok := strings.CutSuffix(all[i], "/**"); ok {
+			all = append(all, folder)
+		}
+	}
 	var out []string
 	for i, p := range all {
 		if !slices.Contains(all[:i], p) && !slices.ContainsFunc(all, func(q string) bool { return coveredBy(p, q) }) {
@@ -116,10 +123,26 @@ func ProtectedPatterns() []string {
 	return out
 }
 
-// coveredBy says whether every path that p matches lies below a folder that
-// the pattern "**/<folder>/**" q names.
+// coarse is the dotted file or folder that a pattern begins with, anywhere in
+// the tree, or the pattern itself.
+func coarse(pattern string) string {
+	first, below, nested := strings.Cut(strings.TrimPrefix(pattern, "**/"), "/")
+	switch {
+	case !strings.HasPrefix(first, "."):
+		return pattern
+	case nested && below != "":
+		return "**/.*/**"
+	}
+	return "**/.*"
+}
+
+// coveredBy says whether the pattern q, "**/" and a name or a folder, matches
+// every path that p matches.
 func coveredBy(p, q string) bool {
 	inner, deep := strings.CutPrefix(q, "**/")
-	inner, below := strings.CutSuffix(inner, "/**")
-	return p != q && deep && below && strings.Contains("/"+p, "/"+inner+"/")
+	folder, below := strings.CutSuffix(inner, "/**")
+	if !deep || p == q {
+		return false
+	}
+	return p == inner || below && strings.Contains("/"+p, "/"+folder+"/")
 }
