@@ -147,6 +147,36 @@ func TestARunnerMayDieAtAnyMoment(t *testing.T) {
 	}
 }
 
+// deaf is a service whose answers to claims do not arrive.
+type deaf struct{ *service }
+
+func (d deaf) Claim(ctx context.Context, key string, c execution.ClaimRequest) (*execution.Claim, error) {
+	if _, err := d.service.Claim(ctx, key, c); err != nil {
+		return nil, err
+	}
+	return nil, errAway
+}
+
+// The claim that began a chain named its base, which the chain has from then on:
+// the next start need not name it, and takes up that very claim.
+func TestAClaimWhoseAnswerNeverCameIsTakenUp(t *testing.T) {
+	w := newWorld(t, phase.Build)
+	w.conf.Server = deaf{w.service}
+	begins := w.order("true")
+	begins.Base = w.base
+	if _, err := w.runner().Run(t.Context(), begins); !errors.Is(err, errAway) {
+		t.Fatalf("got %v", err)
+	}
+	w.conf.Server = w.service
+	res := w.run("echo a > a.txt")
+	if r := w.service.only(t); res.Status != execution.Delivered || res.Outcome != phase.Succeeded || r.asked.BaseCommit != w.base {
+		t.Errorf("%+v\n%+v", res, r)
+	}
+	if left := w.folders(); len(left) != 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
 func TestAServiceThatIsAwayGetsTheAccountAtTheNextStart(t *testing.T) {
 	w := newWorld(t, phase.Build)
 	w.service.beat = time.Hour

@@ -59,12 +59,18 @@ func environment(environ, passed []string, set ...string) []string {
 const shortSecret = 8
 
 // secrets replaces the values of passed variables whose names say that they are
-// secret: a log may print them without saying what they are.
+// secret: a log may print them without saying what they are. It is used on one
+// line at a time, so a value of several lines is masked line by line.
 func secrets(environ, passed []string) *strings.Replacer {
 	var pairs []string
 	for _, name := range passed {
-		if value := lookup(environ, name); redact.IsSecretKey(name) && len(value) >= shortSecret {
-			pairs = append(pairs, value, "<redacted>")
+		if !redact.IsSecretKey(name) {
+			continue
+		}
+		for line := range strings.Lines(lookup(environ, name)) {
+			if line = strings.TrimSpace(line); len(line) >= shortSecret {
+				pairs = append(pairs, line, "<redacted>")
+			}
 		}
 	}
 	return strings.NewReplacer(pairs...)

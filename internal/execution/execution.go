@@ -61,8 +61,8 @@ type Config struct {
 	Environ []string
 	Pass    []string
 
-	// Output gets what the command prints, as it prints it. Notes gets one line
-	// for each step of the run.
+	// Output gets what the command prints, a line at a time and with secrets
+	// masked, as the log has it. Notes gets one line for each step of the run.
 	Output io.Writer
 	Notes  io.Writer
 

@@ -14,9 +14,9 @@ import (
 // secret needs the whole of it, and a progress bar is one line for ever.
 const longestLine = 64 << 10
 
-// capture takes what a command prints: to whoever watches as it is, to the log
-// line by line with secrets masked. Over its bound it keeps nothing more and
-// says so once.
+// capture takes what a command prints, line by line with secrets masked: to the
+// log, and to whoever watches, who may be the log of a CI system that many read.
+// Over its bound it keeps nothing more and says so once.
 type capture struct {
 	watch  io.Writer
 	mask   *strings.Replacer
@@ -26,8 +26,32 @@ type capture struct {
 	log  *bufio.Writer
 	file *os.File
 	line []byte
+	key  bool // the line before was of a private key
 	room int64
 	err  error
+}
+
+// A private key in the form everybody prints it in is a secret on lines of
+// their own that say nothing of it.
+const (
+	keyBegin = "-----BEGIN "
+	keyEnd   = "PRIVATE KEY-----"
+)
+
+// private masks the lines of a private key. Whatever looks unlike one ends it,
+// so that a log that only speaks of keys stays readable.
+func (c *capture) private(line string) string {
+	plain := strings.TrimSpace(line)
+	if begins := strings.Index(plain, keyBegin); begins >= 0 && strings.HasSuffix(plain, keyEnd) {
+		c.key = true
+		return line
+	}
+	if c.key = c.key && plain != "" && !strings.ContainsFunc(plain, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '+' && r != '/' && r != '='
+	}); c.key {
+		return "<redacted>"
+	}
+	return line
 }
 
 func newCapture(name string, watch io.Writer, room int64, mask *strings.Replacer) (*capture, error) {
@@ -39,7 +63,8 @@ func newCapture(name string, watch io.Writer, room int64, mask *strings.Replacer
 }
 
 // Write never fails: a command must not die because nobody can watch it. A log
-// that cannot be written is found at the end.
+// that cannot be written is found at the end. A line is shown when it is whole,
+// since half a secret is none that could be found.
 func (c *capture) Write(p []byte) (int, error) {
 	n := len(p)
 	if int64(n) > c.room {
@@ -47,9 +72,6 @@ func (c *capture) Write(p []byte) (int, error) {
 		c.closed.Do(func() { close(c.over) })
 	}
 	c.room -= int64(len(p))
-	if _, err := c.watch.Write(p); err != nil {
-		c.watch = io.Discard
-	}
 	for _, b := range p {
 		if c.line = append(c.line, b); b == '\n' || len(c.line) >= longestLine {
 			c.flush()
@@ -64,10 +86,14 @@ func (c *capture) flush() {
 	if trimmed, ok := strings.CutSuffix(text, "\n"); ok {
 		text, end = trimmed, "\n"
 	}
-	if _, err := c.log.WriteString(redact.Text(text) + end); err != nil && c.err == nil {
+	text = c.private(redact.Text(text)) + end
+	c.line = c.line[:0]
+	if _, err := io.WriteString(c.watch, text); err != nil {
+		c.watch = io.Discard
+	}
+	if _, err := c.log.WriteString(text); err != nil && c.err == nil {
 		c.err = err
 	}
-	c.line = c.line[:0]
 	// Each line reaches the disk by itself, for whoever follows the log and for
 	// the account of a runner that dies.
 	if err := c.log.Flush(); err != nil && c.err == nil {

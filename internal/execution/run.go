@@ -91,7 +91,8 @@ func (r *Runner) note(format string, args ...any) {
 
 // folderFor is a new folder, or that of a claim of the same order whose answer
 // never came: under its key the service gives the run it has already begun,
-// where a new claim would find the lock held.
+// where a new claim would find the lock held. That claim may have given the chain
+// the base that it now has by itself.
 func (r *Runner) folderFor(o Order, repo *repository) (*folder, error) {
 	names, err := runs(r.conf.State)
 	if err != nil {
@@ -102,7 +103,7 @@ func (r *Runner) folderFor(o Order, repo *repository) (*folder, error) {
 		if err != nil {
 			continue
 		}
-		if f.Stage == claiming && f.Task == o.Task && f.Phase == o.Phase && f.Asked == o.Base {
+		if f.Stage == claiming && f.Task == o.Task && f.Phase == o.Phase && (o.Base == "" || f.Asked == o.Base) {
 			f.Command, f.Repo, f.Setting = o.Command, r.conf.Repo, r.conf.setting()
 			return f, f.save()
 		}
@@ -123,7 +124,7 @@ func (r *Runner) claim(ctx context.Context, f *folder, o Order) (*Claim, error) 
 	var c *Claim
 	err := r.persist(ctx, func(ctx context.Context) error {
 		var err error
-		c, err = r.conf.Server.Claim(ctx, f.Run, ClaimRequest{Task: o.Task, Phase: o.Phase, BaseCommit: o.Base})
+		c, err = r.conf.Server.Claim(ctx, f.Run, ClaimRequest{Task: o.Task, Phase: o.Phase, BaseCommit: f.Asked})
 		return err
 	})
 	if err != nil {

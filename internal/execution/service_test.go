@@ -49,6 +49,7 @@ type run struct {
 	End       *execution.End
 	Ends      int
 	Late      []execution.End
+	asked     execution.ClaimRequest
 	over      bool
 	ended     map[string]execution.Ended
 }
@@ -93,7 +94,11 @@ func (s *service) Claim(_ context.Context, key string, c execution.ClaimRequest)
 				Ticket:    execution.Ticket{ExecutionID: fmt.Sprintf("exec-%d", len(s.runs)+1), LockToken: int64(len(s.runs) + 1)},
 				Artifacts: map[phase.Proof][]byte{}, ended: map[string]execution.Ended{},
 			}
+			r.asked = c
 			s.keys[key], s.runs[r.Ticket.ExecutionID] = r, r
+		}
+		if r.asked != c {
+			return refusal.New(refusal.RequestIDConflict, "the key was used for %+v", r.asked)
 		}
 		base := s.base
 		if base == "" {

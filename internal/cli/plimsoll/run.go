@@ -34,13 +34,18 @@ func runCommand(s *session) *cobra.Command {
 	c := &cobra.Command{
 		Use: "run TASK -- COMMAND...", Short: "Do the work of a task, in a worktree of its own",
 		Long: `run claims a task and runs a command on it: in a worktree and on a branch of its own, with a
-clean environment, as long as the phase allows. What it commits is judged by the gate and
+clean environment, as long as the phase allows. What comes of it is judged by the gate and
 reported with its log, its tools and its environment. Evidence is delivered whatever
 happens; the next start reports what died. Your own working tree is not touched, and the
 worktree of a run that failed is kept.
 
+In Build and Refactor the command may commit or not: what it changed and did not commit
+becomes a commit of its own at the end. In Stabilize and Publish only commits count, and a
+worktree in which tracked files were changed is kept.
+
 The command finds PLIMSOLL_TASK, PLIMSOLL_PHASE, PLIMSOLL_EXECUTION, PLIMSOLL_BASE_COMMIT
-and PLIMSOLL_OUT, a folder in which it may leave report.json. It must commit its work.
+and PLIMSOLL_OUT, a folder in which it may leave report.json. What it prints is shown line
+by line, with secrets masked as in the log that is kept.
 
 Exit codes: 0 the run succeeded, 1 it did not, 2 wrong command line, 3 it could not be
 reported yet.`,
@@ -58,7 +63,7 @@ reported yet.`,
 	flags := c.Flags()
 	flags.StringVar(&f.repo, "repo", ".", "any folder of the repository")
 	flags.StringVar(&f.phase, "phase", "", "Build, Stabilize, Refactor or Publish (default: where the chain is)")
-	flags.StringVar(&f.base, "base", "HEAD", "the commit a chain begins at")
+	flags.StringVar(&f.base, "base", "", "the commit a chain begins at (default: HEAD; once the chain has one, that)")
 	flags.StringVar(&f.model, "model", "", "the model behind the command, as NAME@VERSION")
 	flags.StringVar(&f.parameters, "model-parameters", "", "file with the parameters of the model, JSON")
 	flags.StringVar(&f.agent, "agent", "codex", "who the gate takes the change to be made by: codex, claude-code or cursor")
@@ -120,8 +125,8 @@ func (s *session) run(ctx context.Context, f runFlags, task string, command []st
 	default:
 		return usage("%q is no phase that can be run", order.Phase)
 	}
-	if order.Phase == phase.Build {
-		order.Base = f.base // later the chain has its own
+	if order.Base, err = base(ctx, cl, order.Phase, shown.Meta.IntentID, f.base); err != nil {
+		return err
 	}
 	if len(command) == 0 {
 		if order.Phase != phase.Publish {
@@ -138,6 +143,23 @@ func (s *session) run(ctx context.Context, f runFlags, task string, command []st
 		return err
 	}
 	return s.printRun(result)
+}
+
+// base is the commit to name in a claim, "" for the chain's own: a chain begins
+// where this repository is, and comes back to Build from where it began. What
+// was named on the command line goes to the service in any case.
+func base(ctx context.Context, cl *client, p phase.Phase, intent contract.ID, named string) (string, error) {
+	if named != "" || p != phase.Build {
+		return named, nil
+	}
+	var chain api.Chain
+	if _, err := cl.get(ctx, "/v1/chains/"+url.PathEscape(string(intent)), nil, &chain); err != nil {
+		return "", err
+	}
+	if chain.BaseCommit != "" {
+		return "", nil
+	}
+	return "HEAD", nil
 }
 
 // printRun says what became of a run. Its exit code is that of the program.
