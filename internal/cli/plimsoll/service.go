@@ -1,6 +1,7 @@
 package plimsoll
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -85,7 +86,7 @@ func initCommand(s *session) *cobra.Command {
 		Use: "init", Short: "Make the database, the key of the audit log and the first actors", Args: cobra.NoArgs,
 		Long: `init makes what serve needs: the database, the key that signs the audit log, and the first
 actors, whose tokens are printed once. The token of the first goes into your own settings,
-so that the client commands work at once, unless one is there.
+so that the client commands work at once; one that is there already stays, and init says so.
 
 Without --actor there is you, with every role of a person, and "runner", an agent that does
 the work. Four eyes need a second person: plimsoll actor create.`,
@@ -116,25 +117,38 @@ the work. Four eyes need a second person: plimsoll actor create.`,
 					return err
 				}
 			}
-			kept, err := s.stored()
-			if err != nil || kept.Token != "" {
-				return err
-			}
 			address := "http://" + conf.Listen
 			if conf.TLSCert != "" {
 				address = "https://" + conf.Listen
 			}
-			if err := s.store(stored{Server: address, Token: made[0].Token}); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(s.env.Stdout, "kept for %s in %s\n", made[0].ID, s.env.settings())
-			return err
+			return s.keepFirst(stored{Server: address, Token: made[0].Token}, made[0].ID)
 		},
 	}
 	f.add(c)
 	c.Flags().StringArrayVar(&actors, "actor", nil, "NAME:human|agent:ROLE,ROLE; may be repeated")
 	c.Flags().DurationVar(&valid, "valid", 90*24*time.Hour, "how long the tokens are valid")
 	return c
+}
+
+// keepFirst puts the first token into the settings of whoever runs init. One that
+// is there may be the only copy of somebody's, so it stays.
+func (s *session) keepFirst(first stored, of contract.ActorID) error {
+	kept, err := s.stored()
+	if err != nil {
+		return err
+	}
+	if kept.Token == "" {
+		if err := s.store(first); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(s.env.Stdout, "kept for %s in %s\n", of, s.env.settings())
+		return err
+	}
+	_, err = fmt.Fprintf(s.env.Stdout, `not kept: %s holds a token for %s already, and client commands go on with that one
+  to use the token of %s instead, start the service and give it the token: plimsoll login --server %s
+  or set PLIMSOLL_SERVER=%[4]s and PLIMSOLL_TOKEN for one shell
+`, s.env.settings(), cmp.Or(kept.Server, "any service"), of, first.Server)
+	return err
 }
 
 // firstPeople is who a service begins with when nobody is named.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 
 	"modernc.org/sqlite"
@@ -38,6 +39,9 @@ func Open(ctx context.Context, conf Config) (*store.Database, error) {
 	if err != nil {
 		return nil, fault.E(op, fault.Invalid, "find "+conf.Path, err)
 	}
+	if err := keepPrivate(path, "-owner"); err != nil {
+		return nil, err
+	}
 	owner, err := own(ctx, path+"-owner")
 	if err != nil {
 		return nil, err
@@ -52,6 +56,9 @@ func Open(ctx context.Context, conf Config) (*store.Database, error) {
 	}
 	fail := func(err error) (*store.Database, error) { return nil, errors.Join(err, closeAll()) }
 
+	if err := keepPrivate(path, "", "-wal", "-shm"); err != nil {
+		return fail(err)
+	}
 	write, err := sql.Open("sqlite", dsn(path, "_txlock=immediate"))
 	if err != nil {
 		return fail(fault.E(op, fault.Unavailable, "open "+path, err))
@@ -85,6 +92,40 @@ func Open(ctx context.Context, conf Config) (*store.Database, error) {
 	}
 	return db, nil
 }
+
+// keepPrivate sees to it that nobody else reads the database: it holds documents,
+// hashes of tokens and the secrets of webhooks. The first of the files is made
+// when it is not there; what SQLite makes beside it gets its mode. Whatever an
+// earlier program left open to others is closed to them.
+func keepPrivate(path string, suffixes ...string) error {
+	const op = "sqlite.Open"
+	for i, suffix := range suffixes {
+		name := path + suffix
+		if i == 0 {
+			file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, private)
+			if err != nil {
+				return fault.E(op, fault.Unavailable, "open "+name, err)
+			}
+			if err := file.Close(); err != nil {
+				return fault.E(op, fault.Unavailable, "open "+name, err)
+			}
+		}
+		info, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil && info.Mode().Perm()&^private != 0 {
+			err = os.Chmod(name, private)
+		}
+		if err != nil {
+			return fault.E(op, fault.Unavailable, "close "+name+" to everybody else", err).
+				WithHint("let the service own its database, on a file system that keeps modes")
+		}
+	}
+	return nil
+}
+
+const private fs.FileMode = 0o600
 
 // dsn names the file with what every connection is set to. The time-out covers
 // a checkpoint of the write-ahead log, nothing else waits for a lock. What a

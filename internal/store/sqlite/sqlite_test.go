@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -75,6 +76,60 @@ func TestConnectionsAreSetUpForDurability(t *testing.T) {
 	}
 	if _, err := db.Read.ExecContext(t.Context(), `INSERT INTO meta (name, value) VALUES ('a', 'b')`); err == nil {
 		t.Error("the pool of readers writes")
+	}
+}
+
+func TestNobodyElseReadsTheDatabase(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "plimsoll.db")
+	modes := func() map[string]fs.FileMode {
+		t.Helper()
+		found := map[string]fs.FileMode{}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[e.Name()] = info.Mode()
+		}
+		return found
+	}
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := modes()
+	for _, name := range []string{"plimsoll.db", "plimsoll.db-wal", "plimsoll.db-shm", "plimsoll.db-owner"} {
+		if open[name] != 0o600 {
+			t.Errorf("%s has mode %v", name, open[name])
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// One that was made by an earlier program, whose log outlived it.
+	for _, name := range []string{path, path + "-wal", path + "-owner"} {
+		if err := os.WriteFile(name, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(name, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if db, err = sqlite.Open(t.Context(), sqlite.Config{Path: path}); err != nil {
+		t.Fatal(err)
+	}
+	for name, mode := range modes() {
+		if mode != 0o600 {
+			t.Errorf("%s keeps mode %v", name, mode)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 
