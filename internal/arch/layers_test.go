@@ -123,6 +123,10 @@ var layers = []layer{
 		path: "internal/request/envelope", why: "the request as received", core: true,
 		may: []string{"internal/request/problem"},
 	},
+	{
+		path: "internal/request/constitution", why: "registry, constitution and prompts; the only maker of a Prompt", core: true,
+		may: []string{"internal/request/envelope"}, modules: []string{yaml, "github.com/expr-lang/expr"},
+	},
 
 	// Ring 4: adapters.
 	{path: "internal/git", why: "runs git and reads files; yields the gate's input", may: []string{"internal/gate/..."}},
