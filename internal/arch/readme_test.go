@@ -164,3 +164,32 @@ func sample(t *testing.T) string {
 	}
 	return dir
 }
+
+var testName = regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Za-z0-9_]+)`")
+
+// A document that names a test promises that somebody tries what it says.
+func TestTestsNamedInDocumentsExist(t *testing.T) {
+	declared := map[string]bool{}
+	declaration := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)[A-Za-z0-9_]+)\(`)
+	named := map[string]string{}
+	walk(t, func(path string, text []byte) {
+		switch {
+		case strings.HasSuffix(path, "_test.go"):
+			for _, m := range declaration.FindAllSubmatch(text, -1) {
+				declared[string(m[1])] = true
+			}
+		case strings.HasSuffix(path, ".md") && !strings.HasPrefix(path, "docs/spec/"):
+			for _, m := range testName.FindAllSubmatch(text, -1) {
+				named[string(m[1])] = path
+			}
+		}
+	})
+	for name, path := range named {
+		if !declared[name] {
+			t.Errorf("%s names %s, and there is no such test", path, name)
+		}
+	}
+	if len(named) < 50 {
+		t.Errorf("the documents name %d tests", len(named))
+	}
+}

@@ -293,3 +293,93 @@ func TestARedirectThatLeadsNowhereIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// What a sign-in leaves in the browser stays with it and with this site: no
+// script reads it, no other site sends it along with a form, and no neighbour
+// sets it where people come by https.
+func TestTheCookiesOfASignInStayWithTheirSite(t *testing.T) {
+	b := newBench(t)
+	b.issuer.claims = map[string]any{"email": "alice@example.org", "email_verified": true}
+	b.browser.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	for _, c := range []struct {
+		redirect, prefix string
+		secure           bool
+	}{
+		{b.site.URL + login.Callback, "plimsoll-", false},
+		{"https://plimsoll.example" + login.Callback, "__Host-plimsoll-", true},
+	} {
+		signIn, err := login.New(login.Config{
+			Issuer: b.issuer.URL, Client: "plimsoll", Secret: "s", Redirect: c.redirect, Claim: "email", Service: b.registry,
+			Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return b.now },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := httptest.NewRecorder()
+		signIn.ServeHTTP(begun, httptest.NewRequest(http.MethodGet, login.Path, http.NoBody))
+		r, err := b.browser.Get(begun.Header().Get("Location"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Body.Close()
+		back, err := url.Parse(r.Header.Get("Location"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := httptest.NewRequest(http.MethodGet, back.RequestURI(), http.NoBody)
+		for _, cookie := range begun.Result().Cookies() {
+			answer.AddCookie(cookie)
+		}
+		finished := httptest.NewRecorder()
+		signIn.ServeHTTP(finished, answer)
+		if finished.Code != http.StatusSeeOther || strings.Contains(finished.Header().Get("Location"), "plm_") {
+			t.Fatalf("%s: %d to %q", c.redirect, finished.Code, finished.Header().Get("Location"))
+		}
+		names := map[string]bool{}
+		for _, cookie := range append(begun.Result().Cookies(), finished.Result().Cookies()...) {
+			names[cookie.Name] = true
+			if !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Secure != c.secure || cookie.Path != "/" || cookie.Domain != "" {
+				t.Errorf("%s: %s", c.redirect, cookie)
+			}
+		}
+		if !names[c.prefix+"attempt"] || !names[c.prefix+"token"] || len(names) != 2 {
+			t.Errorf("%s: the cookies are %v", c.redirect, names)
+		}
+		for _, said := range []*httptest.ResponseRecorder{begun, finished} {
+			if h := said.Header(); h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" {
+				t.Errorf("%s: %v", c.redirect, h)
+			}
+		}
+	}
+}
+
+// A link to the sign-out, or an image of it, ends nothing.
+func TestALinkSignsNobodyOut(t *testing.T) {
+	b := newBench(t)
+	b.issuer.claims = map[string]any{"email": "alice@example.org", "email_verified": true}
+	b.get("/login")
+	if status, _ := b.get(login.Out); status != 404 || len(b.registry.revoked) != 0 {
+		t.Errorf("%d, %v", status, b.registry.revoked)
+	}
+	if _, body := b.get("/"); body != "/ as plm_of_alice@example.org" {
+		t.Errorf("signed out: %q", body)
+	}
+}
+
+func TestAnAttemptEndsAfterItsTime(t *testing.T) {
+	b := newBench(t)
+	b.issuer.claims = map[string]any{"email": "alice@example.org", "email_verified": true}
+	for wait, want := range map[time.Duration]int{9 * time.Minute: 200, 11 * time.Minute: 403} {
+		began := b.now
+		b.browser.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+			if r.URL.Path == login.Callback {
+				b.now = began.Add(wait)
+			}
+			return nil
+		}
+		if status, body := b.get("/login"); status != want {
+			t.Errorf("after %s: %d %s", wait, status, body)
+		}
+		b.now = began
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -306,5 +307,70 @@ func TestACopyIsRestoredAfterItIsChecked(t *testing.T) {
 		if strings.HasPrefix(f.Name(), "third") {
 			t.Errorf("%s was left behind", f.Name())
 		}
+	}
+}
+
+// Who asks is the address of the connection. What a header says of it counts
+// only from a proxy that the configuration names, or a caller could pass for
+// one who may read the metrics, or fill the audit log under many names.
+func TestOnlyATrustedProxySaysWhoAsks(t *testing.T) {
+	conf := config(t, "metrics.allow: [10.0.0.0/8]\nproxy.trust: [192.0.2.1, 192.0.2.2]\n")
+	if _, err := server.Setup(t.Context(), conf, people(), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	s := quiet(t, conf)
+	for _, c := range []struct {
+		name, from string
+		forwarded  []string
+		want       int
+	}{
+		{"an address that may", "10.1.2.3:4711", nil, 200},
+		{"an address that may not", "203.0.113.9:4711", nil, 401},
+		{"one that says it is another", "203.0.113.9:4711", []string{"10.1.2.3"}, 401},
+		{"a proxy of ours for one that may", "192.0.2.1:4711", []string{"10.1.2.3"}, 200},
+		{"a proxy of ours for one that may not", "192.0.2.1:4711", []string{"203.0.113.9"}, 401},
+		{"what the caller wrote before the proxy did", "192.0.2.1:4711", []string{"10.1.2.3, 203.0.113.9"}, 401},
+		{"the same in two headers", "192.0.2.1:4711", []string{"10.1.2.3", "203.0.113.9"}, 401},
+		{"two proxies of ours", "192.0.2.1:4711", []string{"10.1.2.3, 192.0.2.2"}, 200},
+		{"no address", "192.0.2.1:4711", []string{"10.1.2.3, unknown"}, 401},
+		{"an address that may not, which says it is the proxy", "203.0.113.9:4711", []string{"10.1.2.3, 192.0.2.1"}, 401},
+	} {
+		q := httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody)
+		q.RemoteAddr = c.from
+		for _, line := range c.forwarded {
+			q.Header.Add("X-Forwarded-For", line)
+		}
+		got := httptest.NewRecorder()
+		s.Handler().ServeHTTP(got, q)
+		if got.Code != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got.Code, c.want)
+		}
+	}
+}
+
+// quiet is a service that is set up and serves nobody but the test.
+func quiet(t *testing.T, conf server.Config) *server.Server {
+	t.Helper()
+	s, err := server.New(t.Context(), conf, server.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestThePageOfTheDocumentCannotBeFramed(t *testing.T) {
+	conf := config(t, "")
+	if _, err := server.Setup(t.Context(), conf, people(), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	got := httptest.NewRecorder()
+	quiet(t, conf).Handler().ServeHTTP(got, httptest.NewRequest(http.MethodGet, "/docs", http.NoBody))
+	if policy := got.Header().Get("Content-Security-Policy"); got.Code != 200 || !strings.Contains(policy, "frame-ancestors 'none'") {
+		t.Errorf("%d %q", got.Code, policy)
 	}
 }
