@@ -184,8 +184,8 @@ func (p *Problem) Unwrap() error {
 	return fault.E("", kind, string(p.Code), nil)
 }
 
-// List is every fault at once, in the order of the places they point to. An
-// empty List is not an error; use Err to get a plain nil.
+// List is every fault at once, in the order they were found. An empty List is
+// not an error; use Err to get a plain nil.
 type List []*Problem
 
 // Err is l as an error, nil when it is empty.
