@@ -34,7 +34,7 @@ func scanContract(rows *sql.Rows) (*pipeline.Contract, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Document, err = contract.Decode(c.Text); err != nil {
+	if c.Document, err = contract.Reread(c.Text); err != nil {
 		return nil, fault.E("store.Contract", fault.Internal, "a stored contract does not read", err)
 	}
 	return c, nil

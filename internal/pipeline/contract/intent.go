@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"fmt"
+
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/capability"
 )
@@ -46,7 +48,7 @@ func (d *Intent) members() canonical.Object {
 func (m reader) capabilities(name string) capability.Set {
 	set, err := capability.Parse(m.texts(name))
 	if err != nil {
-		panic("contract: the schema let through an " + err.Error())
+		panic(letThrough{fmt.Errorf("contract: the schema let through an %w", err)})
 	}
 	return set
 }
@@ -54,7 +56,7 @@ func (m reader) capabilities(name string) capability.Set {
 func (m reader) roles(name string) RoleSet {
 	set, err := ParseRoles(m.texts(name))
 	if err != nil {
-		panic("contract: the schema let through an " + err.Error())
+		panic(letThrough{fmt.Errorf("contract: the schema let through an %w", err)})
 	}
 	return set
 }

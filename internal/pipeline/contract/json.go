@@ -216,6 +216,17 @@ func (p *parser) take(c byte) bool {
 
 func (p *parser) str() (string, error) {
 	p.at++
+	for i := p.at; i < len(p.text); i++ { // nearly all are plain
+		switch c := p.text[i]; {
+		case c == '"':
+			text := string(p.text[p.at:i])
+			p.at = i + 1
+			return text, nil
+		case c >= 0x20 && c != '\\' && c < utf8.RuneSelf:
+			continue
+		}
+		break
+	}
 	var b strings.Builder
 	for p.at < len(p.text) {
 		c := p.text[p.at]
