@@ -176,6 +176,12 @@ type Check struct {
 	Detail    string `json:"detail"`
 }
 
+// File is a file and how it has changed.
+type File struct {
+	Change string `json:"change" enum:"added,modified,deleted,renamed"`
+	Path   string `json:"path"`
+}
+
 func runComplete(s *pipeline.Service) endpoint {
 	type body struct {
 		Outcome     phase.Outcome   `json:"outcome" enum:"succeeded,blocked"`
@@ -184,6 +190,7 @@ func runComplete(s *pipeline.Service) endpoint {
 		Checks      []Check         `json:"checks,omitempty"`
 		RiskSignals map[string]bool `json:"riskSignals,omitempty"`
 		Facts       []risk.Fact     `json:"facts,omitempty"`
+		Files       []File          `json:"files,omitempty" doc:"What was not merely modified between the base and the head."`
 	}
 	return act("run.complete", jsonMedia, func(ctx context.Context, by pipeline.Caller, p *fencedRun, b *body) (*pipeline.Ended, error) {
 		args := pipeline.CompleteArgs{
@@ -191,6 +198,9 @@ func runComplete(s *pipeline.Service) endpoint {
 		}
 		for _, c := range b.Checks {
 			args.Checks = append(args.Checks, event.Check(c))
+		}
+		for _, f := range b.Files {
+			args.Files = append(args.Files, artifact.File(f))
 		}
 		return s.RunComplete(ctx, by, args)
 	}, showEnded)

@@ -67,7 +67,7 @@ func (r *Runner) fail(f *folder, res *Result, why string) {
 		return
 	}
 	f.End.Outcome, f.End.Reason = phase.Failed, redact.Text(why)
-	f.End.Checks, f.End.Signals, f.End.Facts = nil, nil, nil
+	f.End.Checks, f.End.Signals, f.End.Facts, f.End.Files = nil, nil, nil, nil
 	res.Outcome, res.Reason = f.End.Outcome, f.End.Reason
 	defer func() {
 		if err := f.save(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"plimsoll.dev/internal/pipeline/artifact"
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/phase"
 	"plimsoll.dev/internal/pipeline/risk"
@@ -65,7 +66,7 @@ type Beat struct {
 }
 
 // End is the end of a run. Evidence is a JSON object with the members of §1.7
-// that the executor knows; Checks, Signals and Facts go with complete only.
+// that the executor knows; Checks, Signals, Facts and Files go with complete only.
 type End struct {
 	Outcome    phase.Outcome   `json:"outcome"`
 	Reason     string          `json:"reason,omitempty"`
@@ -74,6 +75,8 @@ type End struct {
 	Checks     []Check         `json:"checks,omitempty"`
 	Signals    map[string]bool `json:"riskSignals,omitempty"`
 	Facts      []risk.Fact     `json:"facts,omitempty"`
+	// Files is what was not merely modified between the base and the head.
+	Files []artifact.File `json:"files,omitempty"`
 }
 
 // Check is how one criterion fared.

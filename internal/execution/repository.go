@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"plimsoll.dev/internal/gate/redact"
+	"plimsoll.dev/internal/pipeline/artifact"
 )
 
 // gitBound is what is read of git's output where it is no stream.
@@ -290,6 +291,39 @@ func (r *repository) diffHash(ctx context.Context, base, head string) (string, e
 		return "", failure("diff", said.kept, err)
 	}
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// filesBound is how many bytes of names go with a result, whose body the service
+// bounds.
+const filesBound = 256 << 10
+
+// files is what was added and deleted between two commits; a file that was
+// renamed is both. None are named when they are too many.
+func (r *repository) files(ctx context.Context, base, head string) ([]artifact.File, error) {
+	cmd := r.start(ctx, nil, nil, []string{
+		"diff-tree", "-r", "-z", "--no-renames", "--name-status", "--diff-filter=AD", "--end-of-options", base, head,
+	})
+	out, said := bounded{room: filesBound}, bounded{room: 4 << 10}
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		return nil, failure("diff-tree", said.kept, err)
+	}
+	if out.over {
+		return nil, nil
+	}
+	var list []artifact.File
+	parts := strings.Split(string(out.kept), "\x00")
+	for i := 0; i+1 < len(parts); i += 2 {
+		f := artifact.File{Change: artifact.Added, Path: parts[i+1]}
+		if parts[i] == "D" {
+			f.Change = artifact.Deleted
+		}
+		if f.Check() != nil {
+			continue // a name that the service could not keep
+		}
+		list = append(list, f)
+	}
+	return list, nil
 }
 
 // file is the bytes of a file at a commit; nil when there is none.

@@ -289,7 +289,7 @@ func (w *work) account(ctx context.Context, repo *repository, e ending, report R
 // work and for one that finds what another left.
 func (r *Runner) account(ctx context.Context, f *folder, repo *repository, e ending, report Report, note []byte, at time.Time) error {
 	at = at.UTC().Truncate(time.Millisecond)
-	head, diffHash := f.Base, emptyDiff
+	head, diffHash, files := f.Base, emptyDiff, []artifact.File(nil)
 	fail := func(err error) {
 		if e.reason == "" {
 			e = ending{-1, err.Error()}
@@ -301,6 +301,8 @@ func (r *Runner) account(ctx context.Context, f *folder, repo *repository, e end
 			f.Left = true
 			fail(fmt.Errorf("find what the command did: %w", err))
 		} else if hash, err := repo.diffHash(ctx, f.Base, s.head); err != nil {
+			fail(err)
+		} else if files, err = repo.files(ctx, f.Base, s.head); err != nil {
 			fail(err)
 		} else {
 			head, diffHash, f.Left = s.head, hash, s.left
@@ -350,7 +352,7 @@ func (r *Runner) account(ctx context.Context, f *folder, repo *repository, e end
 		Evidence: f.evidence(head, diffHash, output, lockfile, report.Tools, at),
 	}
 	if outcome != phase.Failed {
-		f.End.Checks, f.End.Signals, f.End.Facts = checks, report.Signals, report.Facts
+		f.End.Checks, f.End.Signals, f.End.Facts, f.End.Files = checks, report.Signals, report.Facts, files
 	}
 	f.Stage, f.DiffHash, f.ExitCode, f.Control, f.Route = delivering, diffHash, e.exit, v.control, v.route
 	return f.save()

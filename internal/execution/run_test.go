@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"plimsoll.dev/internal/execution"
+	"plimsoll.dev/internal/pipeline/artifact"
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/phase"
 	"plimsoll.dev/internal/pipeline/refusal"
@@ -53,6 +54,9 @@ func TestABuildBecomesABranchEvidenceAndNothingElse(t *testing.T) {
 
 	// The Evidence is enough to recompute everything.
 	r := w.service.only(t)
+	if want := []artifact.File{{Change: "added", Path: "new.txt"}, {Change: "deleted", Path: "other.txt"}, {Change: "added", Path: "sub/a b.bin"}}; !slices.Equal(r.End.Files, want) {
+		t.Errorf("files: %v, want %v", r.End.Files, want)
+	}
 	patch, err := exec.Command("git", "-C", w.repo, "diff", "--full-index", "--binary", "--no-color", w.base, res.HeadCommit).Output()
 	if err != nil {
 		t.Fatal(err)

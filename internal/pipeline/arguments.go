@@ -146,6 +146,8 @@ type CompleteArgs struct {
 	Checks     []event.Check
 	Signals    map[string]bool
 	Facts      []risk.Fact
+	// Files is what was not merely modified between the base and the head.
+	Files []artifact.File
 }
 
 // FailArgs ends a run that failed.

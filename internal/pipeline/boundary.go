@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -19,6 +20,7 @@ type finding struct {
 	policySet string
 	verifyID  string
 	files     []string
+	run       *Run // that delivered the boundary result
 }
 
 // boundaryResult is a boundary result as far as it is read here
@@ -86,17 +88,17 @@ func readBoundary(r Reader, w *work) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	newest := map[phase.Proof][]byte{}
+	newest, by := map[phase.Proof][]byte{}, map[phase.Proof]*Run{}
 	for _, a := range slices.Backward(list) {
 		k := phase.Proof(a.Kind)
 		if k != phase.BoundaryResult && k != phase.VerifyResult || newest[k] != nil {
 			continue
 		}
-		of, err := speaksFor(r, w, a)
+		run, err := speaksFor(r, w, a)
 		if err != nil {
 			return finding{}, err
 		}
-		if !of {
+		if run == nil {
 			continue
 		}
 		full, err := r.Artifact(a.ExecutionID, a.Kind)
@@ -104,10 +106,12 @@ func readBoundary(r Reader, w *work) (finding, error) {
 			return finding{}, err
 		}
 		if (artifact.Record{SHA256: full.SHA256, Size: full.Size}).Intact(full.Bytes) {
-			newest[k] = full.Bytes
+			newest[k], by[k] = full.Bytes, run
 		}
 	}
-	return findings(newest[phase.BoundaryResult], newest[phase.VerifyResult]), nil
+	f := findings(newest[phase.BoundaryResult], newest[phase.VerifyResult])
+	f.run = by[phase.BoundaryResult]
+	return f, nil
 }
 
 // findings reads the two artifacts, either of which may be nil. A boundary
@@ -134,15 +138,40 @@ func findings(check, verify []byte) finding {
 	return f
 }
 
-// speaksFor says whether an artifact is about the diff the chain has. While its
-// run is alive it is about the diff that run will report.
-func speaksFor(r Reader, w *work, a Artifact) (bool, error) {
+// speaksFor is the run of an artifact that is about the diff the chain has, nil
+// for one that is not. While its run is alive it is about the diff that run will
+// report.
+func speaksFor(r Reader, w *work, a Artifact) (*Run, error) {
 	if t := w.taskRow(); t == nil || a.Task != t.Ref() {
-		return false, nil
+		return nil, nil
 	}
 	run, err := r.Run(a.ExecutionID)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	return run.Alive() || run.DiffHash == w.diff() && w.chain.DiffHash != "", nil
+	if run.Alive() || run.DiffHash == w.diff() && w.chain.DiffHash != "" {
+		return run, nil
+	}
+	return nil, nil
+}
+
+// changes is the changed files as the release note has them. The boundary
+// result names them; how each has changed is what its run said, which says
+// nothing of those that were modified.
+func (f finding) changes() ([]artifact.File, error) {
+	how := map[string]string{}
+	if f.run != nil {
+		d, err := f.run.details()
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range d.Files {
+			how[one.Path] = one.Change
+		}
+	}
+	list := make([]artifact.File, 0, len(f.files))
+	for _, path := range f.files {
+		list = append(list, artifact.File{Change: cmp.Or(how[path], artifact.Modified), Path: path})
+	}
+	return list, nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plimsoll.dev/internal/pipeline"
+	"plimsoll.dev/internal/pipeline/artifact"
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/event"
 	"plimsoll.dev/internal/pipeline/phase"
@@ -106,6 +107,7 @@ type job struct {
 	failing   bool          // a criterion of the plan does not pass
 	boundary  string        // the boundary result, "" for none
 	signals   map[string]bool
+	files     []artifact.File
 	artifacts []phase.Proof
 }
 
@@ -139,7 +141,7 @@ func (o office) end(j job, execution string) (*pipeline.Ended, error) {
 	if j.outcome == phase.Failed {
 		return o.RunFail(o.Context(), who, pipeline.FailArgs{Execution: execution, Reason: "broken", Evidence: known})
 	}
-	args := pipeline.CompleteArgs{Execution: execution, Outcome: j.outcome, Evidence: known, Signals: j.signals}
+	args := pipeline.CompleteArgs{Execution: execution, Outcome: j.outcome, Evidence: known, Signals: j.signals, Files: j.files}
 	if args.Outcome == "" {
 		args.Outcome = phase.Succeeded
 	}

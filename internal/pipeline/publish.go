@@ -190,7 +190,10 @@ func releaseNote(r Reader, w *work, run *Run) (*artifact.Note, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &artifact.Note{DiffHash: w.chain.DiffHash, Files: []artifact.File{}}
+	n := &artifact.Note{DiffHash: w.chain.DiffHash}
+	if n.Files, err = f.changes(); err != nil {
+		return nil, err
+	}
 	i, g := w.intent(), w.gate()
 	n.Intent.ID, n.Intent.Version, n.Intent.Text, n.Intent.Creator, n.Intent.Priority = i.ID, i.Version, i.Intent, i.Creator, i.Priority
 	n.TaskSeed = artifact.Reference{ID: w.taskRow().Ref().ID, Version: w.taskRow().Ref().Version}
@@ -201,9 +204,6 @@ func releaseNote(r Reader, w *work, run *Run) (*artifact.Note, error) {
 	assessed := w.level(f.result)
 	n.Risk.Level, n.Risk.Reasons = g.RiskLevel, assessed.Reasons
 	n.Commits.Base, n.Commits.Head = orUnknown(w.chain.BaseCommit), orUnknown(w.chain.HeadCommit)
-	for _, path := range f.files {
-		n.Files = append(n.Files, artifact.File{Change: "modified", Path: path})
-	}
 	if err := agreed(r, w, n); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll.dev/internal/pipeline"
+	"plimsoll.dev/internal/pipeline/artifact"
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/phase"
 	"plimsoll.dev/internal/pipeline/refusal"
@@ -48,6 +49,28 @@ func TestTheReleaseNoteIsTheChainAsData(t *testing.T) {
 		if !strings.Contains(string(note.Markdown), want) {
 			t.Errorf("the note does not say %q:\n%s", want, note.Markdown)
 		}
+	}
+}
+
+// The boundary result names the changed files and not how they have changed;
+// that is what the run says, and it names no file of its own.
+func TestTheReleaseNoteSaysHowEachFileHasChanged(t *testing.T) {
+	o := newOffice(t, nil)
+	o.toRefactor()
+	named := strings.Replace(checked("complete", ""), `["main.go"]`, `["main.go","new.go","old.go"]`, 1)
+	refactor := job{who: developer, phase: phase.Refactor, head: first, boundary: named, files: []artifact.File{{Change: "created", Path: "new.go"}}}
+	claimed, err := o.claim(developer, "TS-001", "Refactor")
+	run := must(o, claimed, err).Run
+	_, err = o.end(refactor, run.ExecutionID)
+	o.refuses(refusal.RequestMalformed, err)
+	refactor.boundary = ""
+	refactor.files = []artifact.File{{Change: "added", Path: "new.go"}, {Change: "deleted", Path: "old.go"}, {Change: "added", Path: "elsewhere.go"}}
+	out, err := o.end(refactor, run.ExecutionID)
+	must(o, out, err)
+	shown, err := o.NoteGet(o.Context(), "TS-001")
+	note := string(must(o, shown, err).Markdown)
+	if want := "## Changed files\n\n- modified main.go\n- added new.go\n- deleted old.go\n\n"; !strings.Contains(note, want) {
+		t.Errorf("the note does not say\n%s\nbut\n%s", want, note)
 	}
 }
 

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"plimsoll.dev/internal/pipeline/artifact"
@@ -23,6 +24,7 @@ type report struct {
 	checks     []event.Check
 	signals    risk.Signals
 	facts      []risk.Fact
+	files      []artifact.File
 }
 
 // RunComplete ends a run that succeeded, or that could not be done.
@@ -44,9 +46,14 @@ func (s *Service) RunComplete(ctx context.Context, by Caller, a CompleteArgs) (*
 				return nil, malformed("/facts", "%v", err)
 			}
 		}
+		for i, f := range a.Files {
+			if err := f.Check(); err != nil {
+				return nil, malformed(fmt.Sprintf("/files/%d", i), "%v", err)
+			}
+		}
 		return x.report(a.Execution, report{
 			outcome: a.Outcome, headCommit: a.HeadCommit, evidence: a.Evidence, checks: a.Checks,
-			signals: signals | risk.FromFacts(a.Facts), facts: a.Facts,
+			signals: signals | risk.FromFacts(a.Facts), facts: a.Facts, files: a.Files,
 		}, l)
 	}))
 }
@@ -276,7 +283,7 @@ func (x *session) end(run *Run, e ending, c *Contract) (*Ended, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Reason, d.Signals, d.Facts, d.Checks = e.reason, e.report.signals, e.report.facts, e.report.checks
+	d.Reason, d.Signals, d.Facts, d.Checks, d.Files = e.reason, e.report.signals, e.report.facts, e.report.checks, e.report.files
 	if e.stale != "" {
 		d.Stale = e.stale
 	}

@@ -25,6 +25,7 @@ type runDetails struct {
 	Signals risk.Signals            `json:"signals,omitempty"`
 	Facts   []risk.Fact             `json:"facts,omitempty"`
 	Checks  []event.Check           `json:"checks,omitempty"`
+	Files   []artifact.File         `json:"files,omitempty"`
 	Stale   contract.Classification `json:"stale,omitempty"`
 	// What the end of a series came to, and what follows from it where that is
 	// known before the Validator has spoken.

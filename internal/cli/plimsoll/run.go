@@ -305,6 +305,9 @@ func (x *executor) End(ctx context.Context, run execution.Ticket, key string, e 
 		if len(e.Facts) > 0 {
 			body["facts"] = e.Facts
 		}
+		if len(e.Files) > 0 {
+			body["files"] = e.Files
+		}
 	}
 	ans, err := x.c.do(ctx, call{method: http.MethodPost, path: x.path(run, verb), body: body, key: key, lock: run.LockToken})
 	if p, ok := errors.AsType[*problem](err); ok {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/refusal"
@@ -62,6 +63,27 @@ type Reference struct {
 type File struct {
 	Change string `json:"change"`
 	Path   string `json:"path"`
+}
+
+// The changes a file can have had.
+const (
+	Added    = "added"
+	Modified = "modified"
+	Deleted  = "deleted"
+	Renamed  = "renamed"
+)
+
+// Check says whether f is a file that has changed in one of the four ways.
+func (f File) Check() error {
+	switch f.Change {
+	case Added, Modified, Deleted, Renamed:
+	default:
+		return fmt.Errorf("%q is no change of a file", f.Change)
+	}
+	if f.Path == "" || !utf8.ValidString(f.Path) || strings.ContainsRune(f.Path, 0) {
+		return fmt.Errorf("%q is no path", f.Path)
+	}
+	return nil
 }
 
 // NoteApproval is an approval with the digest it was given for, nil for an
