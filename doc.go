@@ -21,6 +21,27 @@ import (
 //go:embed examples/agent-protocol/diffs/*.diff examples/agent-protocol/expected/*.json
 var files embed.FS
 
+// The circle's documents are apart from the gate's, so that a program without a
+// circle does not carry them.
+//
+//go:embed config/roles/clan/zhos docs/contracts/clan-envelope.schema.json docs/contracts/clan-artifact.schema.json
+var circle embed.FS
+
+// ClanConfig is the circle's default configuration: its registry, constitution
+// and prompts, at the root of the file system (docs/spec/circle.md §2).
+func ClanConfig() (fs.FS, error) { return fs.Sub(circle, "config/roles/clan/zhos") }
+
+// EnvelopeSchema is the JSON schema of a request to the circle.
+func EnvelopeSchema() ([]byte, error) {
+	return circle.ReadFile("docs/contracts/clan-envelope.schema.json")
+}
+
+// ArtifactSchema is the JSON schema of an artifact, with a sub-schema of its
+// content for each type under $defs.
+func ArtifactSchema() ([]byte, error) {
+	return circle.ReadFile("docs/contracts/clan-artifact.schema.json")
+}
+
 // ResultSchemaPath is where the schema of the check's result lies, in this
 // repository and in every contract that names it.
 const ResultSchemaPath = "docs/agent-boundary-result-schema.v2.json"
