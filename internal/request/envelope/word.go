@@ -223,3 +223,30 @@ var referenceKinds = []ReferenceKind{RefArtifact, RefContract, RefDiff, RefDocum
 
 // Valid says whether k is one of the five.
 func (k ReferenceKind) Valid() bool { return slices.Contains(referenceKinds, k) }
+
+// Condition is a reason why a request is stopped or blocked
+// (docs/spec/circle.md §8).
+type Condition string
+
+// The five stop conditions and the breach, in the order in which several at once
+// act.
+const (
+	SecretsDetected  Condition = "secrets_detected"
+	BreachDetected   Condition = "policy_breach_detected"
+	VisibilityClash  Condition = "visibility_conflict"
+	ExportNotPublic  Condition = "export_payload_not_public"
+	ConsentOwed      Condition = "consent_missing_for_critical"
+	OutputNotAllowed Condition = "agent_output_not_in_allowed_outputs"
+)
+
+var conditions = []Condition{SecretsDetected, BreachDetected, VisibilityClash, ExportNotPublic, ConsentOwed, OutputNotAllowed}
+
+// Conditions is every condition, in the order in which several at once act.
+func Conditions() []Condition { return slices.Clone(conditions) }
+
+// Valid says whether c is one of the six.
+func (c Condition) Valid() bool { return slices.Contains(conditions, c) }
+
+// Stops says whether nothing more may run and no draft is kept; the others block
+// what was asked for until the cause is gone.
+func (c Condition) Stops() bool { return c == SecretsDetected || c == BreachDetected }

@@ -56,7 +56,22 @@ func TestEveryTypeNeedsAnActionAndEveryWordIsValid(t *testing.T) {
 		}
 	}
 	if envelope.Flag("x").Valid() || envelope.ArtifactType("x").Valid() || envelope.Action("execute").Valid() || envelope.Level("").Valid() ||
-		envelope.ConsentStatus("yes").Valid() || envelope.ReferenceKind("file").Valid() || envelope.Origin("").Valid() {
+		envelope.ConsentStatus("yes").Valid() || envelope.Condition("x").Valid() || envelope.ReferenceKind("file").Valid() || envelope.Origin("").Valid() {
 		t.Error("a word outside its list is valid")
+	}
+}
+
+func TestOnlySecretsAndBreachesStopARequest(t *testing.T) {
+	stops := ""
+	for _, c := range envelope.Conditions() {
+		if !c.Valid() {
+			t.Errorf("%s is no condition", c)
+		}
+		if c.Stops() {
+			stops += string(c) + " "
+		}
+	}
+	if stops != "secrets_detected policy_breach_detected " {
+		t.Errorf("what stops is %s", stops)
 	}
 }
