@@ -148,7 +148,7 @@ func TestEveryDependencyHasADecisionAndALicence(t *testing.T) {
 		t.Fatal(err)
 	}
 	for system, g := range graphs(t) {
-		for _, program := range []string{"cmd/shipgate", "cmd/agents-shipgate"} {
+		for _, program := range []string{"cmd/shipgate", "cmd/agents-shipgate", "cmd/plimsoll"} {
 			for _, dep := range g[module+"/"+program].Deps {
 				if m := g[dep].Module; m != nil && m.Path != module && !bytes.Contains(licences, []byte("`"+m.Path+"`")) {
 					t.Errorf("%s: %s is linked with %s, and docs/licences.md does not name it", system, program, m.Path)
