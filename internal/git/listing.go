@@ -46,22 +46,42 @@ type change struct {
 type status struct {
 	head      string // commit id, "" when HEAD is unborn
 	changes   []change
-	untracked []string // "/" at the end: a nested repository
+	untracked []string // of process 1b; "/" at the end: a nested repository
 }
 
 var errMalformed = errors.New("its output is malformed")
 
-// status runs process 1a. keep says of an untracked name whether it can matter.
-func (r *runner) status(ctx context.Context, keep func(name string) bool) (*status, error) {
+// status runs process 1a.
+func (r *runner) status(ctx context.Context) (*status, error) {
 	st := &status{}
-	err := r.stream(ctx, nil, func(in *bufio.Reader) error {
-		return fields(in, func(f []byte) (int, error) { return st.add(f, keep) })
-	}, "status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--no-show-stash",
-		"--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
+	err := r.stream(ctx, nil, func(in *bufio.Reader) error { return fields(in, st.add) },
+		"status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--no-show-stash",
+		"--untracked-files=no", "--no-renames", "--ignore-submodules=dirty")
 	return st, err
 }
 
-func (s *status) add(field []byte, keep func(string) bool) (int, error) {
+// untracked runs process 1b: the names that are neither in the index nor
+// ignored, of a nested repository the folder's with "/" at its end. keep says
+// whether a name can matter.
+func (r *runner) untracked(ctx context.Context, keep func(name string) bool) ([]string, error) {
+	var out []string
+	err := r.stream(ctx, nil, func(in *bufio.Reader) error {
+		return fields(in, func(f []byte) (int, error) {
+			name := string(f)
+			if name == "" {
+				return 0, errMalformed
+			}
+			if !keep(name) {
+				return 0, nil
+			}
+			out = append(out, name)
+			return len(name), nil
+		})
+	}, "ls-files", "--others", "--exclude-standard", "-z")
+	return out, err
+}
+
+func (s *status) add(field []byte) (int, error) {
 	if len(field) < 3 {
 		return 0, errMalformed
 	}
@@ -71,13 +91,6 @@ func (s *status) add(field []byte, keep func(string) bool) (int, error) {
 			s.head = string(oid)
 		}
 		return 0, nil
-	case '?':
-		name := string(field[2:])
-		if !keep(name) {
-			return 0, nil
-		}
-		s.untracked = append(s.untracked, name)
-		return len(name), nil
 	case '1':
 		// 1 XY sub mH mI mW hH hI path
 		p := strings.SplitN(string(field), " ", 9)
@@ -100,7 +113,7 @@ func (s *status) add(field []byte, keep func(string) bool) (int, error) {
 	return 0, errMalformed
 }
 
-// tracked is one line of process 1b: an index entry of a protected path.
+// tracked is one line of process 1c: an index entry of a protected path.
 type tracked struct {
 	path  string
 	tag   byte // of ls-files -v: H, S, M, lower case when assume-unchanged

@@ -61,8 +61,8 @@ exec `+real+` "$@"`)
 	}
 }
 
-// The usual check needs four processes, in two waves of two; an unchanged tree
-// two; a detached diff none (docs/spec/boundary.md §2.1, Appendix C).
+// The usual check needs five processes, the last two while the third still looks
+// for untracked files; an unchanged tree three; a detached diff none (docs/spec/boundary.md §2.1, Appendix C).
 func TestHowManyProcessesACheckNeeds(t *testing.T) {
 	t.Parallel()
 	base := files{
@@ -70,7 +70,7 @@ func TestHowManyProcessesACheckNeeds(t *testing.T) {
 		"kit/x/SKILL.md": advice, "shipgate.yaml": manifest("tools"), "tools/a.json": "{}\n", ".gitattributes": "*.png filter=lfs\n",
 		"docs/notes.md": "-> none", "policies/agent-boundary.shipgate.yaml": "id: x\n",
 	}
-	const first, second = "status ls-files", "cat-file diff"
+	const first, second = "status ls-files ls-files", "cat-file diff"
 	for _, row := range []struct {
 		name string
 		do   func(r *repo)

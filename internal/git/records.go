@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 
 	"plimsoll.dev/internal/gate/diff"
 	"plimsoll.dev/internal/gate/surface"
@@ -131,19 +132,7 @@ func (w *worktreeChange) diskRecords() (*recordSet, error) {
 	if len(w.changes) == 0 {
 		return set, nil
 	}
-	paths := make([]string, 0, len(w.changes))
-	read := false
-	for p := range w.changes {
-		paths = append(paths, p)
-		read = read || w.readable(p)
-	}
-	sort.Strings(paths)
-	if read {
-		// Blobs will be asked for: let cat-file start beside the diff.
-		if _, err := w.objects(); err != nil {
-			return nil, err
-		}
-	}
+	paths := w.paths()
 	p, err := w.diffHead(paths)
 	if err != nil {
 		return nil, err
@@ -179,18 +168,74 @@ func (w *worktreeChange) diskRecords() (*recordSet, error) {
 	return set, nil
 }
 
+// paths are the changed paths of the index.
+func (w *worktreeChange) paths() []string {
+	out := make([]string, 0, len(w.changes))
+	for p := range w.changes {
+		out = append(out, p)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// ahead is a diff that was asked for before all was known that decides whether
+// it is the right one.
+type ahead struct {
+	question []string
+	answer   func() (*patch, error)
+}
+
+// runAhead starts processes 2a and 2b while the untracked files are still
+// looked for: they change nothing about what is compared.
+func (w *worktreeChange) runAhead() error {
+	paths := w.paths()
+	if len(paths) == 0 {
+		return nil
+	}
+	if slices.ContainsFunc(paths, w.readable) {
+		if _, err := w.objects(); err != nil {
+			return err
+		}
+	}
+	question := w.question(paths)
+	type answer struct {
+		p   *patch
+		err error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		p, err := w.repo.diff(w.ctx, question...)
+		done <- answer{p, err}
+	}()
+	w.ahead = &ahead{question, sync.OnceValues(func() (*patch, error) {
+		a := <-done
+		return a.p, a.err
+	})}
+	return nil
+}
+
+// ask runs git diff, or takes the answer that was asked for ahead.
+func (w *worktreeChange) ask(question []string) (*patch, error) {
+	if w.ahead != nil && slices.Equal(w.ahead.question, question) {
+		return w.ahead.answer()
+	}
+	return w.repo.diff(w.ctx, question...)
+}
+
+// question is what git diff is asked about changed paths, the sides and the
+// paths: none for the whole tree.
+func (w *worktreeChange) question(paths []string) []string {
+	sides, mixed := w.sides()
+	if mixed {
+		paths = nil
+	}
+	return slices.Concat(sides, diffOptions, []string{"--"}, literals(paths))
+}
+
 // diffHead runs git diff for the paths. Git gives up when one is a pipe or a
 // socket now, so those are then left out and become records of our own.
 func (w *worktreeChange) diffHead(paths []string) (*patch, error) {
-	run := func(sides, paths []string) (*patch, error) {
-		return w.repo.diff(w.ctx, slices.Concat(sides, diffOptions, []string{"--"}, literals(paths))...)
-	}
-	sides, mixed := w.sides()
-	named := paths
-	if mixed {
-		named = nil
-	}
-	p, err := run(sides, named)
+	p, err := w.ask(w.question(paths))
 	if f, ok := errors.AsType[*failure](err); !ok || !strings.Contains(f.stderr, "unsupported file type") {
 		return p, err
 	}
@@ -206,7 +251,7 @@ func (w *worktreeChange) diffHead(paths []string) (*patch, error) {
 	if len(plain) == 0 {
 		return &patch{}, nil
 	}
-	return run(sides, plain)
+	return w.repo.diff(w.ctx, slices.Concat([]string{w.status.head}, diffOptions, []string{"--"}, literals(plain))...)
 }
 
 // sides are the arguments that make git diff compare HEAD with the disk. Where
@@ -218,7 +263,7 @@ func (w *worktreeChange) sides() (args []string, mixed bool) {
 	asHead, asDisk := true, true
 	for _, c := range w.changes {
 		// Of an intended addition the index has the name only.
-		asHead = asHead && !c.unmerged && c.x == '.' && c.y != 'A' && c.head.present()
+		asHead = asHead && !c.unmerged && c.x == '.' && c.y != 'A' && (c.own || c.head.present())
 		asDisk = asDisk && !c.unmerged && c.y == '.' && !w.kept(c)
 	}
 	switch {
