@@ -20,7 +20,7 @@ type worktreeChange struct {
 	status  *status
 	tracked []tracked
 	index   map[string]tracked // stage 0, by path
-	names   func() error // waits for the untracked names
+	names   func() error       // waits for the untracked names
 	ahead   *ahead
 	sparse  *overlay
 	verdict map[string]verdict
