@@ -37,6 +37,11 @@ type Config struct {
 	MaxReturns         int
 	AutomaticTests     bool
 
+	Policy          Policy
+	Planner         string // a program; "" is the intent's own text
+	ReferenceDir    string // a repository on this machine; "" is what executors report
+	ReferenceBranch string
+
 	AuditOrigin    string
 	AuditKey       string // file with the seed that signs checkpoints
 	AuditRetention time.Duration
@@ -169,6 +174,11 @@ func settings() []setting {
 		duration("deadline.critical", deadlines.Critical, time.Second, "time to decide on critical risk", func(c *Config) *time.Duration { return &c.DeadlineCritical }),
 		number("max-returns", phase.DefaultMaxReturns, 0, 1000, "returns to Build before a person must look", func(c *Config) *int { return &c.MaxReturns }),
 		boolean("automatic-tests", true, "no manual check is part of Stabilize", func(c *Config) *bool { return &c.AutomaticTests }),
+
+		rules()[0], rules()[1],
+		text("planner", "", "program that reads an intent and prints the plan of its task; the plan is the intent's text without one", func(c *Config) *string { return &c.Planner }),
+		text("reference.dir", "", "repository on this machine whose branch the chains begin at; without one the executor says where", func(c *Config) *string { return &c.ReferenceDir }),
+		text("reference.branch", "main", "the branch of reference.dir", func(c *Config) *string { return &c.ReferenceBranch }),
 
 		text("audit.origin", "plimsoll.local/log", "name of the audit log that plimsoll init makes; later its key says it", func(c *Config) *string { return &c.AuditOrigin }),
 		text("audit.key", "", "file with the key that signs checkpoints; beside the database when not set", func(c *Config) *string { return &c.AuditKey }),
@@ -421,7 +431,7 @@ func (c Config) In(dir string) Config {
 		abs(&path)
 		c.DB = "sqlite:" + path
 	}
-	for _, path := range []*string{&c.TLSCert, &c.TLSKey, &c.AuditKey, &c.OIDCSecret} {
+	for _, path := range []*string{&c.TLSCert, &c.TLSKey, &c.AuditKey, &c.OIDCSecret, &c.Planner, &c.ReferenceDir} {
 		abs(path)
 	}
 	return c

@@ -205,7 +205,13 @@ func (s *Server) pipelineConfig(addresses *webhook.Addresses) pipeline.Config {
 	c.Solo, c.Profile, c.Repository = s.conf.Solo, s.conf.Profile, s.conf.Repository
 	c.Deadlines = approval.Deadlines{High: s.conf.DeadlineHigh, Critical: s.conf.DeadlineCritical}
 	c.MaxReturns, c.AutomaticTests, c.AuditRetention = s.conf.MaxReturns, s.conf.AutomaticTests, s.conf.AuditRetention
-	c.Address = addresses.Check
+	c.Address, c.Violated = addresses.Check, s.conf.Policy.violated
+	if s.conf.Planner != "" {
+		c.Planner = planner{s.conf.Planner}
+	}
+	if s.conf.ReferenceDir != "" {
+		c.Reference = reference{s.conf.ReferenceDir, s.conf.ReferenceBranch}
+	}
 	return c
 }
 
