@@ -127,6 +127,17 @@ var layers = []layer{
 		path: "internal/request/constitution", why: "registry, constitution and prompts; the only maker of a Prompt", core: true,
 		may: []string{"internal/request/envelope"}, modules: []string{yaml, "github.com/expr-lang/expr"},
 	},
+	{
+		path: "internal/request/circle", why: "circles, members and channels: who decides together", core: true,
+		may: []string{"internal/request/problem", "internal/request/envelope", "internal/request/constitution"},
+	},
+	{
+		path: "internal/request/artifact", why: "what a worker returns, and the consents it needs", core: true,
+		may: []string{
+			"internal/request/problem", "internal/request/envelope", "internal/request/constitution", "internal/request/circle", "internal/pipeline/contract",
+		},
+		modules: []string{jsonschema},
+	},
 
 	// Ring 4: adapters.
 	{path: "internal/git", why: "runs git and reads files; yields the gate's input", may: []string{"internal/gate/..."}},
@@ -176,7 +187,7 @@ var layers = []layer{
 	},
 	{
 		path: "internal/cli/plimsoll", why: "the control plane's commands: the service, and the client of its API",
-		may:     []string{"internal/api", "internal/auditlog", "internal/execution", "internal/gate", "internal/git", "internal/pipeline/...", "internal/server"},
+		may:     []string{".", "internal/api", "internal/auditlog", "internal/execution", "internal/gate", "internal/git", "internal/pipeline/...", "internal/request/constitution", "internal/server"},
 		modules: []string{cobra},
 	},
 	{path: "cmd/plimsoll", why: "its doorstep", may: []string{"internal/cli/plimsoll"}},

@@ -164,7 +164,7 @@ func commands(env Env) *cobra.Command {
 		id   string
 		list []*cobra.Command
 	}{
-		{"service", []*cobra.Command{initCommand(s), serveCommand(s), configCommand(s), doctorCommand(s), backupCommand(s), restoreCommand(s)}},
+		{"service", []*cobra.Command{initCommand(s), serveCommand(s), configCommand(s), doctorCommand(s), backupCommand(s), restoreCommand(s), clanCommand(s)}},
 		{"work", []*cobra.Command{intentCommand(s), chainCommand(s), taskCommand(s), runCommand(s), acceptanceCommand(s), gateCommand(s), contractCommand(s)}},
 		{"proof", []*cobra.Command{evidenceCommand(s), eventCommand(s), auditCommand(s)}},
 		{"people", []*cobra.Command{loginCommand(s), actorCommand(s), tokenCommand(s), lockCommand(s), webhookCommand(s)}},

@@ -65,43 +65,45 @@ func Load(files fs.FS) (*Set, error) {
 	const op = "constitution.Load"
 	n := &notes{}
 	s := &Set{documents: map[AgentID]document{}, files: map[string][]byte{}}
-	text, err := s.read(files, RegistryPath, maxRegistryBytes)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.E(op, fault.Unavailable, "read "+RegistryPath, err)
-	}
 	prompts := map[AgentID]int{}
-	switch {
-	case err != nil:
+	switch text, err := s.read(files, RegistryPath, maxRegistryBytes); {
+	case errors.Is(err, fs.ErrNotExist):
 		n.add(RegistryPath, 1, "is not there")
-	case len(text) > maxRegistryBytes:
-		n.add(RegistryPath, 1, "is larger than %d bytes", maxRegistryBytes)
+	case errors.Is(err, errTaken):
+		n.add(RegistryPath, 1, "%v", err)
+	case err != nil:
+		return nil, fault.E(op, fault.Unavailable, "read "+RegistryPath, err)
 	case n.readable(RegistryPath, text):
 		d := decodeRegistry(n, RegistryPath, normalised(text))
 		s.registry, prompts = d.registry, d.prompts
 	}
 	for _, id := range agents() {
 		name := promptPaths()[id]
-		text, err := s.read(files, name, maxDocumentBytes)
-		switch {
+		switch text, err := s.read(files, name, maxDocumentBytes); {
 		case errors.Is(err, fs.ErrNotExist):
 			n.add(RegistryPath, prompts[id], "the prompt of %s, %s, is not there", id, name)
-			continue
+		case errors.Is(err, errTaken):
+			n.add(name, 1, "%v", err)
 		case err != nil:
 			return nil, fault.E(op, fault.Unavailable, "read "+name, err)
-		}
-		if d, ok := parseDocument(n, name, id, text); ok {
-			s.documents[id] = d
+		default:
+			if d, ok := parseDocument(n, name, id, text); ok {
+				s.documents[id] = d
+			}
 		}
 	}
 	if err := strays(n, files); err != nil {
 		return nil, fault.E(op, fault.Unavailable, "list the prompts", err)
 	}
 	switch text, err := s.read(files, LockPath, maxLockBytes); {
-	case err == nil:
+	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, errTaken):
+		n.add(LockPath, 1, "%v", err)
+	case err != nil:
+		return nil, fault.E(op, fault.Unavailable, "read "+LockPath, err)
+	case n.readable(LockPath, text):
 		s.locked = true
 		checkLock(n, text, s.documents)
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, fault.E(op, fault.Unavailable, "read "+LockPath, err)
 	}
 	if faults := n.faults(); len(faults) > 0 {
 		return nil, fault.E(op, fault.Invalid, "the clan configuration cannot be used", faults)
@@ -114,9 +116,19 @@ func Load(files fs.FS) (*Set, error) {
 	return s, nil
 }
 
-// read keeps a file of at most limit bytes; of a longer one a byte more, which
-// is enough to know.
+// errTaken is why a path holds nothing that could be read as a file of ours.
+var errTaken = errors.New("cannot be read")
+
+// read keeps a file of at most limit bytes. What is there and is no such file is
+// an errTaken: opening a pipe would wait for ever.
 func (s *Set) read(files fs.FS, name string, limit int) ([]byte, error) {
+	info, err := fs.Stat(files, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: it is not a file", errTaken)
+	}
 	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
@@ -124,6 +136,9 @@ func (s *Set) read(files fs.FS, name string, limit int) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err
+	}
+	if len(text) > limit {
+		return nil, fmt.Errorf("%w: it is larger than %d bytes", errTaken, limit)
 	}
 	s.files[name] = text
 	return text, nil

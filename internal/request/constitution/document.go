@@ -81,9 +81,6 @@ func parseDocument(n *notes, path string, id AgentID, text []byte) (document, bo
 	rest, opened := bytes.CutPrefix(text, []byte("---\n"))
 	front, body, closed := bytes.Cut(rest, []byte("\n---\n"))
 	switch {
-	case len(text) > maxDocumentBytes:
-		n.add(path, 1, "is larger than %d bytes", maxDocumentBytes)
-		return d, false
 	case !n.readable(path, text):
 		return d, false
 	case !opened:

@@ -19,13 +19,6 @@ var lockLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // (docs/spec/circle.md §3). A version the lock does not have yet is a change that
 // somebody did announce.
 func checkLock(n *notes, text []byte, documents map[AgentID]document) {
-	if len(text) > maxLockBytes {
-		n.add(LockPath, 1, "is larger than %d bytes", maxLockBytes)
-		return
-	}
-	if !n.readable(LockPath, text) {
-		return
-	}
 	known := map[string]bool{}
 	for _, path := range promptPaths() {
 		known[path] = true
