@@ -51,7 +51,7 @@ func (t *tx) AddArtifact(a pipeline.Artifact) error {
 	if err := t.lockChain(op, a.Chain); err != nil {
 		return err
 	}
-	return t.create(op, what, `INSERT INTO phase_artifacts (`+artifactColumns+`, bytes) VALUES `+params(columns(artifactColumns)+1),
+	return t.later(op, what, there, `INSERT INTO phase_artifacts (`+artifactColumns+`, bytes) VALUES `+params(columns(artifactColumns)+1)+orNot,
 		a.ExecutionID, string(a.Kind), string(a.Chain), string(a.Task.ID), a.Task.Version, string(a.Phase), a.SHA256, a.Size, a.MediaType,
 		a.At.UnixMicro(), append([]byte{}, a.Bytes...))
 }
@@ -76,7 +76,7 @@ func (t *tx) AddReview(v pipeline.Review) error {
 	if err := t.lockChain(op, v.Chain); err != nil {
 		return err
 	}
-	return t.create(op, "keep a review of "+string(v.Task.ID), `INSERT INTO reviews (seq, `+reviewColumns+`)
-		VALUES ((SELECT coalesce(max(seq), 0) + 1 FROM reviews WHERE chain = $1), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+	return t.later(op, "keep a review of "+string(v.Task.ID), there, `INSERT INTO reviews (seq, `+reviewColumns+`)
+		VALUES ((SELECT coalesce(max(seq), 0) + 1 FROM reviews WHERE chain = $1), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`+orNot,
 		string(v.Chain), string(v.Task.ID), v.Task.Version, string(v.Reviewer), string(v.Role), v.Verdict, v.HeadCommit, v.DiffHash, v.Text, v.At.UnixMicro())
 }

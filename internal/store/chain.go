@@ -22,8 +22,12 @@ func scanChain(rows *sql.Rows) (*pipeline.Chain, error) {
 func (r *reader) Chain(id contract.ID) (*pipeline.Chain, error) {
 	const op = "store.Chain"
 	what := "read chain " + string(id)
-	if err := r.lockChain(op, id); err != nil {
-		return nil, err
+	if r.writing {
+		k, err := r.holdChain(op, id)
+		if err != nil {
+			return nil, err
+		}
+		return copyOf(k.chain), nil
 	}
 	return one(r, op, what, scanChain, `SELECT `+chainColumns+` FROM chains WHERE id = $1`, string(id))
 }
@@ -60,7 +64,8 @@ func (t *tx) CreateChain(c *pipeline.Chain) error {
 		return err
 	}
 	c.Revision = 1
-	t.locked[c.ID] = true
+	k := t.of(c.ID)
+	k.chain, k.rows = copyOf(c), []*knownRow{} // what is new is empty
 	return nil
 }
 
@@ -71,10 +76,11 @@ func (t *tx) UpdateChain(c *pipeline.Chain) error {
 		return err
 	}
 	row := chainRow(c, c.Revision+1)
-	err := t.change(op, "write chain "+string(c.ID), `UPDATE chains SET (`+chainColumns+`) = `+params(len(row))+
+	err := t.later(op, "write chain "+string(c.ID), gone, `UPDATE chains SET (`+chainColumns+`) = `+params(len(row))+
 		` WHERE id = $1 AND revision = $2 - 1`, row...)
 	if err == nil {
 		c.Revision++
+		t.of(c.ID).chain = copyOf(c)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,36 +43,47 @@ func scanContract(rows *sql.Rows) (*pipeline.Contract, error) {
 
 // Contract implements pipeline.Reader.
 func (r *reader) Contract(id contract.ID) (*pipeline.Contract, error) {
-	return r.oneContract(id, `SELECT `+keptColumns+` FROM contracts c WHERE c.id = $1 `+resolved+` LIMIT 1`, "read contract "+string(id), string(id))
+	const op = "store.Contract"
+	what := "read contract " + string(id)
+	if r.writing {
+		return r.heldContract(op, what, id, resolvedOf)
+	}
+	return one(r, op, what, scanContract, `SELECT `+keptColumns+` FROM contracts c WHERE c.id = $1 `+resolved+` LIMIT 1`, string(id))
 }
 
 // ContractAt implements pipeline.Reader.
 func (r *reader) ContractAt(ref pipeline.Ref) (*pipeline.Contract, error) {
-	return r.oneContract(ref.ID, `SELECT `+keptColumns+` FROM contracts c WHERE c.id = $1 AND c.version = $2`,
-		fmt.Sprintf("read contract %s version %d", ref.ID, ref.Version), string(ref.ID), ref.Version)
-}
-
-func (r *reader) oneContract(id contract.ID, query, what string, args ...any) (*pipeline.Contract, error) {
 	const op = "store.Contract"
-	if err := r.lockContract(op, what, id); err != nil {
-		return nil, err
+	what := fmt.Sprintf("read contract %s version %d", ref.ID, ref.Version)
+	if r.writing {
+		return r.heldContract(op, what, ref.ID, func(rows []*knownRow) *knownRow {
+			i := slices.IndexFunc(rows, func(c *knownRow) bool { return c.head.Version == ref.Version })
+			if i < 0 {
+				return nil
+			}
+			return rows[i]
+		})
 	}
-	return one(r, op, what, scanContract, query, args...)
+	return one(r, op, what, scanContract, `SELECT `+keptColumns+` FROM contracts c WHERE c.id = $1 AND c.version = $2`, string(ref.ID), ref.Version)
 }
 
-const chainOfContract = `SELECT chain FROM contracts WHERE id = $1 LIMIT 1`
-
+// lockContract keeps others out of the chain of a contract. One that is not
+// there has nothing to lock.
 func (r *reader) lockContract(op, what string, id contract.ID) error {
-	return r.lockChainOf(op, what, chainOfContract, string(id))
+	if !r.writing || r.d.ForUpdate == "" {
+		return nil
+	}
+	_, err := r.holdContract(op, what, id)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil
+	}
+	return err
 }
 
 // existing locks the chain of a contract that must be there.
 func (t *tx) existing(op, what string, id contract.ID) error {
-	var chain contract.ID
-	if err := t.row(op, what, chainOfContract, string(id))(&chain); err != nil {
-		return err
-	}
-	return t.lockChain(op, chain)
+	_, err := t.holdContract(op, what, id)
+	return err
 }
 
 // Versions implements pipeline.Reader.
@@ -108,13 +120,33 @@ func (r *reader) MadeFrom(kind contract.Kind, source pipeline.Ref) ([]*pipeline.
 // OfChain implements pipeline.Reader.
 func (r *reader) OfChain(chain contract.ID) ([]*pipeline.Contract, error) {
 	const op = "store.OfChain"
-	if err := r.lockChain(op, chain); err != nil && fault.KindOf(err) != fault.NotFound {
+	if !r.writing {
+		return rows(r, op, "read chain "+string(chain), scanContract, ofChain, string(chain))
+	}
+	list := []*pipeline.Contract{}
+	if _, err := r.holdChain(op, chain); err != nil {
+		if fault.KindOf(err) == fault.NotFound {
+			return list, nil
+		}
 		return nil, err
 	}
-	return rows(r, op, "read chain "+string(chain), scanContract, `SELECT `+keptColumns+` FROM contracts c WHERE c.chain = $1
-		ORDER BY CASE c.kind WHEN 'IntentContract' THEN 1 WHEN 'TaskSeed' THEN 2 WHEN 'Acceptance' THEN 3 WHEN 'PublishGate' THEN 4 ELSE 5 END,
-			length(c.id), c.id, c.version`, string(chain))
+	k, err := r.contracts(op, chain)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range k.rows {
+		c, err := row.copied()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return list, nil
 }
+
+const ofChain = `SELECT ` + keptColumns + ` FROM contracts c WHERE c.chain = $1
+	ORDER BY CASE c.kind WHEN 'IntentContract' THEN 1 WHEN 'TaskSeed' THEN 2 WHEN 'Acceptance' THEN 3 WHEN 'PublishGate' THEN 4 ELSE 5 END,
+		length(c.id), c.id, c.version`
 
 // Contracts implements pipeline.Reader.
 func (r *reader) Contracts(f pipeline.ContractFilter, p pipeline.Page) ([]*pipeline.Contract, error) {
@@ -165,16 +197,12 @@ func (t *tx) NextID(kind contract.Kind) (contract.ID, error) {
 	const op = "store.NextID"
 	for {
 		var n int64
-		if err := t.row(op, "count up "+string(kind), `UPDATE counters SET value = value + 1 WHERE name = $1 RETURNING value`, string(kind))(&n); err != nil {
-			return "", err
-		}
-		id := contract.NewID(kind, n)
 		var taken bool
-		if err := t.row(op, "look for "+string(id), `SELECT EXISTS (SELECT 1 FROM contracts WHERE id = $1)`, string(id))(&taken); err != nil {
+		if err := t.row(op, "count up "+string(kind), t.d.Number, string(kind), kind.Prefix())(&n, &taken); err != nil {
 			return "", err
 		}
 		if !taken {
-			return id, nil
+			return contract.NewID(kind, n), nil
 		}
 	}
 }
@@ -194,11 +222,14 @@ func (t *tx) CreateContract(c *pipeline.Contract) error {
 	if err != nil {
 		return err
 	}
-	if err := t.create(op, what, `INSERT INTO contracts (`+contractColumns+`) VALUES `+params(columns(contractColumns)), row...); err != nil {
+	if err := t.later(op, what, there, `INSERT INTO contracts (`+contractColumns+`) VALUES `+params(columns(contractColumns))+orNot, row...); err != nil {
 		return err
 	}
 	c.Revision = 1
-	return t.resolve(op, h.ID)
+	if k := t.of(c.Chain); k.rows != nil || k.ids[h.ID] != nil {
+		k.note(h.ID, c.Document)
+	}
+	return t.resolve(op, c.Chain, h.ID)
 }
 
 // UpdateContract implements pipeline.Tx.
@@ -217,7 +248,7 @@ func (t *tx) ReplaceContract(c *pipeline.Contract, from int64) error {
 	if err := t.lockChain(op, c.Chain); err != nil {
 		return err
 	}
-	err := t.change(op, what, `INSERT INTO contract_versions (id, version, document, replaced_at)
+	err := t.later(op, what, gone, `INSERT INTO contract_versions (id, version, document, replaced_at)
 		SELECT id, version, document, $1 FROM contracts WHERE id = $2 AND version = $3 AND revision = $4`,
 		t.now.UnixMicro(), string(h.ID), from, c.Revision)
 	if err != nil {
@@ -237,21 +268,26 @@ func (t *tx) writeContract(op string, c *pipeline.Contract, from int64) error {
 		return err
 	}
 	n := len(row)
-	err = t.change(op, what, `UPDATE contracts SET (`+contractColumns+`) = `+params(n)+
+	err = t.later(op, what, gone, `UPDATE contracts SET (`+contractColumns+`) = `+params(n)+
 		` WHERE id = $1 AND version = $`+strconv.Itoa(n+1)+` AND revision = $5 - 1 AND chain = $7 AND kind = $3`,
 		append(row, from)...)
 	if err != nil {
 		return err
 	}
 	c.Revision++
-	return t.resolve(op, h.ID)
+	return t.resolve(op, c.Chain, h.ID)
 }
 
-// resolve marks the version an id resolves to, so that lists need not look.
-func (t *tx) resolve(op string, id contract.ID) error {
+// resolve marks the version an id resolves to, so that lists need not look. A
+// row is written as the one; where it is the only one, it is.
+func (t *tx) resolve(op string, chain, id contract.ID) error {
 	const wanted = `(version = (SELECT version FROM contracts WHERE id = $1 ` + resolved + ` LIMIT 1))`
-	_, err := t.exec(op, "resolve "+string(id), `UPDATE contracts SET head = `+wanted+` WHERE id = $1 AND head <> `+wanted, string(id))
-	return err
+	k := t.of(chain)
+	k.rows = nil // they were written to
+	if known := k.ids[id]; known != nil && known.versions == 1 {
+		return nil
+	}
+	return t.later(op, "resolve "+string(id), nil, `UPDATE contracts SET head = `+wanted+` WHERE id = $1 AND head <> `+wanted, string(id))
 }
 
 // contractRow is c as the columns of contractColumns.
@@ -304,6 +340,10 @@ func (t *tx) searched(c *pipeline.Contract) (searched, error) {
 				}
 			}
 			s.waitingFor = joined(missing.List())
+		}
+		if known := t.of(c.Chain).ids[d.EntityID]; known != nil {
+			s.taskSeed = known.task
+			return s, nil
 		}
 		err := t.row("store.CreateContract", "read the TaskSeed of "+string(d.EntityID),
 			`SELECT task_seed FROM contracts WHERE id = $1 LIMIT 1`, string(d.EntityID))(&s.taskSeed)

@@ -40,6 +40,14 @@ type Dialect struct {
 	// process's own clock is the one of the service.
 	Clock string
 
+	// Number counts up the kind $1 of contract and answers the number, and
+	// whether a contract has it already behind the prefix $2.
+	Number string
+
+	// Together sends writes without waiting for each; nil where a statement is
+	// a call and no message.
+	Together Together
+
 	// Bytes is the type of columns that hold bytes.
 	Bytes string
 

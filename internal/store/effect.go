@@ -31,17 +31,13 @@ func maybe[T any](found T, err error) (T, bool, error) {
 func (t *tx) AddEffect(e pipeline.Effect) error {
 	const op = "store.AddEffect"
 	what := "record what came of " + e.Key
-	err := t.create(op, what, `INSERT INTO effects (key, result_id, result_version, detail, at) VALUES ($1, $2, $3, $4, $5)`,
+	return t.later(op, what, sooner, `INSERT INTO effects (key, result_id, result_version, detail, at) VALUES ($1, $2, $3, $4, $5)`+orNot,
 		e.Key, string(e.Result.ID), e.Result.Version, e.Detail, e.At.UnixMicro())
-	return sooner(op, what, err)
 }
 
 // sooner turns a key that somebody else wrote in the meantime into another run
 // of the update, which then finds the key.
-func sooner(op, what string, err error) error {
-	if fault.KindOf(err) != fault.Conflict {
-		return err
-	}
+func sooner(op, what string) error {
 	return &againError{fault.E(op, fault.Conflict, what+": another was sooner", nil)}
 }
 
@@ -69,9 +65,8 @@ func (r *reader) Request(actor contract.ActorID, key string) (pipeline.Request, 
 func (t *tx) AddRequest(q pipeline.Request) error {
 	const op = "store.AddRequest"
 	what := "record the request " + q.Key + " of " + string(q.Actor)
-	err := t.create(op, what, `INSERT INTO requests (`+requestColumns+`) VALUES `+params(columns(requestColumns)),
+	return t.later(op, what, sooner, `INSERT INTO requests (`+requestColumns+`) VALUES `+params(columns(requestColumns))+orNot,
 		string(q.Actor), q.Key, q.Method, q.Path, string(q.Role), q.BodyDigest, q.Status, q.MediaType, q.Headers, q.Answer, q.At.UnixMicro())
-	return sooner(op, what, err)
 }
 
 // Enqueue implements pipeline.Tx.

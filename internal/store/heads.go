@@ -30,13 +30,10 @@ func (t *tx) flushLogs() error {
 			values[i] = strings.TrimSuffix(row, ")") + ", (SELECT coalesce(max(sequence), 0) FROM events WHERE chain = " + w.arg(chain) + ") + " +
 				strconv.FormatInt(before[chain], 10) + ")"
 		}
-		n, err := t.exec(op, "emit "+t.events[0].ID, `INSERT INTO events (id, type, kind, subject, version, chain, cause, at, data_schema, data, sequence)
-			VALUES `+strings.Join(values, ", ")+` ON CONFLICT DO NOTHING`, w.args...)
+		err := t.laterMany(op, "emit "+t.events[0].ID, len(values), emitted, `INSERT INTO events (id, type, kind, subject, version, chain, cause, at, data_schema, data, sequence)
+			VALUES `+strings.Join(values, ", ")+orNot, w.args...)
 		if err != nil {
 			return err
-		}
-		if n != int64(len(values)) {
-			return fault.E(op, fault.Conflict, "emit "+t.events[0].ID+": an event of this transaction was emitted before", nil)
 		}
 	}
 	if len(t.records) > 0 {
@@ -46,11 +43,14 @@ func (t *tx) flushLogs() error {
 			at, _ := contract.ParseTimestamp(r.Timestamp)
 			values[i] = w.values(r.Text(), at.Time().UnixMicro(), r.ID, r.TaskSeedID, r.ActorID, r.Role, r.Action, r.RiskLevel, r.FinalDecision)
 		}
-		_, err := t.exec(op, "record "+t.records[0].Action, `INSERT INTO audit (line, at, contract, task_seed, actor, role, action, level, final_decision)
+		return t.later(op, "record "+t.records[0].Action, nil, `INSERT INTO audit (line, at, contract, task_seed, actor, role, action, level, final_decision)
 			VALUES `+strings.Join(values, ", "), w.args...)
-		return err
 	}
 	return nil
+}
+
+func emitted(op, what string) error {
+	return fault.E(op, fault.Conflict, what+": an event of this transaction was emitted before", nil)
 }
 
 // begin writes the rows a new database starts with. Of two nodes that begin at

@@ -25,21 +25,51 @@ func (r *reader) Locks(keys ...string) ([]pipeline.Lock, error) {
 	if len(keys) == 0 {
 		return []pipeline.Lock{}, nil
 	}
-	forUpdate := ""
-	if r.writing {
-		forUpdate = r.d.ForUpdate
-		// A row that is not there cannot be locked, so it is made first, in the
-		// same ascending order.
-		for _, key := range keys {
-			_, err := r.exec(op, what, `INSERT INTO locks (key, token, holder, actor) VALUES ($1, 0, '', '') ON CONFLICT DO NOTHING`, key)
-			if err != nil {
-				return nil, err
-			}
+	if !r.writing {
+		return r.locksOf(op, what, keys, "")
+	}
+	list := make([]pipeline.Lock, 0, len(keys))
+	for _, key := range keys {
+		if l, ok := r.locks[key]; ok {
+			list = append(list, l)
 		}
 	}
+	if len(list) == len(keys) {
+		return list, nil
+	}
+	// A row that is not there cannot be locked, so it is made first, in the same
+	// ascending order. A single one is there more often than not.
+	made := len(keys) > 1
+	for {
+		if made {
+			for _, key := range keys {
+				_, err := r.exec(op, what, `INSERT INTO locks (key, token, holder, actor) VALUES ($1, 0, '', '') ON CONFLICT DO NOTHING`, key)
+				if err != nil {
+					return nil, err
+				}
+			}
+		}
+		w := &where{}
+		in(w, "key", keys)
+		list, err := rows(r, op, what, scanLock, `SELECT `+lockColumns+` FROM locks`+w.String()+` ORDER BY key`+r.d.ForUpdate, w.args...)
+		if err != nil {
+			return nil, err
+		}
+		if made = len(list) < len(keys); made {
+			continue
+		}
+		for _, l := range list {
+			r.locks[l.Key] = l
+		}
+		return list, nil
+	}
+}
+
+// locksOf is the rows of keys, whether they are there or not.
+func (r *reader) locksOf(op, what string, keys []string, suffix string) ([]pipeline.Lock, error) {
 	w := &where{}
 	in(w, "key", keys)
-	found, err := rows(r, op, what, scanLock, `SELECT `+lockColumns+` FROM locks`+w.String()+` ORDER BY key`+forUpdate, w.args...)
+	found, err := rows(r, op, what, scanLock, `SELECT `+lockColumns+` FROM locks`+w.String()+` ORDER BY key`+suffix, w.args...)
 	if err != nil {
 		return nil, err
 	}
@@ -78,15 +108,18 @@ func (r *reader) LockList(f pipeline.LockFilter, p pipeline.Page) ([]pipeline.Lo
 func (t *tx) PutLock(l pipeline.Lock) error {
 	const op = "store.PutLock"
 	what := "write the lock " + l.Key
-	err := t.change(op, what, `UPDATE locks SET token = $2, holder = $3, actor = $4, acquired_at = $5, heartbeat_at = $6 WHERE key = $1 AND token <= $2`,
+	err := t.later(op, what, gone, `UPDATE locks SET token = $2, holder = $3, actor = $4, acquired_at = $5, heartbeat_at = $6 WHERE key = $1 AND token <= $2`,
 		l.Key, l.Token, l.Holder, string(l.Actor), micros(l.AcquiredAt), micros(l.HeartbeatAt))
-	if err != nil || l.Holder == "" {
+	if err != nil {
 		return err
 	}
-	_, err = t.exec(op, what, `INSERT INTO lock_holds (holder, key, token, actor, at) VALUES ($1, $2, $3, $4, $5)
+	t.locks[l.Key] = l
+	if l.Holder == "" {
+		return nil
+	}
+	return t.later(op, what, nil, `INSERT INTO lock_holds (holder, key, token, actor, at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (holder, key) DO UPDATE SET token = excluded.token, actor = excluded.actor, at = excluded.at WHERE lock_holds.token <> excluded.token`,
 		l.Holder, l.Key, l.Token, string(l.Actor), l.AcquiredAt.UnixMicro())
-	return err
 }
 
 // Fence implements pipeline.Tx.

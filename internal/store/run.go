@@ -22,11 +22,13 @@ func scanRun(rows *sql.Rows) (*pipeline.Run, error) {
 func (r *reader) Run(executionID string) (*pipeline.Run, error) {
 	const op = "store.Run"
 	what := "read run " + executionID
-	if err := r.lockChainOf(op, what, `SELECT chain FROM runs WHERE execution_id = $1`, executionID); err != nil {
-		return nil, err
+	if r.writing {
+		return r.heldRun(op, what, executionID)
 	}
-	return one(r, op, what, scanRun, `SELECT `+runColumns+` FROM runs WHERE execution_id = $1`, executionID)
+	return one(r, op, what, scanRun, oneRun, executionID)
 }
+
+const oneRun = `SELECT ` + runColumns + ` FROM runs WHERE execution_id = $1`
 
 // Runs implements pipeline.Reader.
 func (r *reader) Runs(f pipeline.RunFilter, p pipeline.Page) ([]*pipeline.Run, error) {
@@ -58,10 +60,11 @@ func (t *tx) CreateRun(r *pipeline.Run) error {
 	if err := t.lockChain(op, r.Chain); err != nil {
 		return err
 	}
-	if err := t.create(op, what, `INSERT INTO runs (`+runColumns+`) VALUES `+params(columns(runColumns)), runRow(r, 1)...); err != nil {
+	if err := t.later(op, what, there, `INSERT INTO runs (`+runColumns+`) VALUES `+params(columns(runColumns))+orNot, runRow(r, 1)...); err != nil {
 		return err
 	}
 	r.Revision = 1
+	t.keepRun(r)
 	return nil
 }
 
@@ -72,10 +75,11 @@ func (t *tx) UpdateRun(r *pipeline.Run) error {
 		return err
 	}
 	row := runRow(r, r.Revision+1)
-	err := t.change(op, "write run "+r.ExecutionID, `UPDATE runs SET (`+runColumns+`) = `+params(len(row))+
+	err := t.later(op, "write run "+r.ExecutionID, gone, `UPDATE runs SET (`+runColumns+`) = `+params(len(row))+
 		` WHERE execution_id = $1 AND revision = $2 - 1 AND chain = $3`, row...)
 	if err == nil {
 		r.Revision++
+		t.keepRun(r)
 	}
 	return err
 }

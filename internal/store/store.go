@@ -16,6 +16,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -116,26 +117,57 @@ func (s *Store) Update(ctx context.Context, fn func(pipeline.Tx) error) error {
 	return err
 }
 
-func (s *Store) updateOnce(ctx context.Context, fn func(pipeline.Tx) error) (err error) {
+func (s *Store) updateOnce(ctx context.Context, fn func(pipeline.Tx) error) error {
+	logs, err := s.commit(ctx, fn)
+	if err == nil && logs {
+		s.placer.wait(ctx, s.Place)
+	}
+	return err
+}
+
+// commit is an update in a transaction of its own, and whether it wrote events
+// or records.
+func (s *Store) commit(ctx context.Context, fn func(pipeline.Tx) error) (logs bool, err error) {
 	const op = "store.Update"
 	d := &s.db.Dialect
-	sqlTx, err := s.db.Write.BeginTx(ctx, &d.Write)
+	conn, sqlTx, err := beginOn(ctx, s.db.Write, &d.Write)
 	if err != nil {
-		return d.fail(op, "begin a transaction", err)
+		return false, d.fail(op, "begin a transaction", err)
 	}
+	defer func() { _ = conn.Close() }() // gives it back
 	// A rollback after the commit is nothing; one after a panic frees the locks.
 	defer func() { _ = sqlTx.Rollback() }()
 	t := newTx(ctx, s, sqlTx, func() { _ = sqlTx.Rollback() })
+	if d.Together != nil {
+		t.conn = conn
+	}
 	if err := t.run(fn); err != nil {
-		return err
+		return false, err
 	}
 	if err := sqlTx.Commit(); err != nil {
-		return d.fail(op, "commit", err)
+		return false, d.fail(op, "commit", err)
 	}
-	if t.logs() {
-		s.placer.wait(ctx, s.Place)
+	return t.logs(), nil
+}
+
+// beginOn begins a transaction on a connection that the caller gives back. A
+// pooled connection that died meanwhile is passed over, as the pool itself does
+// where it chooses the connection.
+func beginOn(ctx context.Context, db *sql.DB, how *sql.TxOptions) (*sql.Conn, *sql.Tx, error) {
+	for tries := 1; ; tries++ {
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		sqlTx, err := conn.BeginTx(ctx, how)
+		if err == nil {
+			return conn, sqlTx, nil
+		}
+		_ = conn.Close()
+		if tries == 3 || !errors.Is(err, driver.ErrBadConn) {
+			return nil, nil, err
+		}
 	}
-	return nil
 }
 
 // View implements pipeline.Store.

@@ -23,11 +23,18 @@ type reader struct {
 	s       *Store
 	d       *Dialect
 	q       *sql.Tx
+	conn    *sql.Conn // of q, where writes go together; else nil
 	watch   *watch
 	now     time.Time
 	writing bool
 
-	locked map[contract.ID]bool // chains this transaction has locked
+	// What an update knows already (see known.go).
+	chains map[contract.ID]*known
+	runs   map[string]*pipeline.Run
+	locks  map[string]pipeline.Lock
+
+	// pending is what an update has still to write (see later.go).
+	pending []pending
 
 	// broken is the first statement that failed. PostgreSQL takes nothing more
 	// after one, SQLite would, and may have rolled back on its own; so that
@@ -50,7 +57,7 @@ type tx struct {
 func newTx(ctx context.Context, s *Store, q *sql.Tx, abandon func()) *tx {
 	t := &tx{reader: *newReader(ctx, s, q, abandon)}
 	t.writing = true
-	t.locked = map[contract.ID]bool{}
+	t.chains, t.runs, t.locks = map[contract.ID]*known{}, map[string]*pipeline.Run{}, map[string]pipeline.Lock{}
 	return t
 }
 
@@ -88,7 +95,10 @@ func (t *tx) flush() error {
 			return t.d.fail("store.Enqueue", "enqueue", err)
 		}
 	}
-	return t.flushLogs()
+	if err := t.flushLogs(); err != nil {
+		return err
+	}
+	return t.writePending()
 }
 
 // start reads the clock, and on a node whether it still counts as alive.
@@ -136,10 +146,11 @@ func (r *reader) statementContext() context.Context {
 // statement is one call of the database: only while the transaction lasts,
 // only with text both databases take.
 func (r *reader) statement(op, what string, args []any, call func(ctx context.Context) error) error {
-	for _, a := range args {
-		if s, ok := a.(string); ok && (strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s)) {
-			return fault.E(op, fault.Invalid, what+": a text is not UTF-8 or holds U+0000", nil)
-		}
+	if err := readable(op, what, args); err != nil {
+		return err
+	}
+	if err := r.writePending(); err != nil {
+		return err
 	}
 	if r.broken != nil {
 		return r.broken
@@ -166,6 +177,16 @@ func (r *reader) statement(op, what string, args []any, call func(ctx context.Co
 		r.broken = fault.E(op, fault.Unavailable, what, context.Cause(r.ctx))
 	}
 	return r.broken
+}
+
+// readable refuses text that one of the databases does not take.
+func readable(op, what string, args []any) error {
+	for _, a := range args {
+		if s, ok := a.(string); ok && (strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s)) {
+			return fault.E(op, fault.Invalid, what+": a text is not UTF-8 or holds U+0000", nil)
+		}
+	}
+	return nil
 }
 
 // row asks for one row. NotFound says that there is none.
@@ -241,9 +262,9 @@ func (r *reader) exec(op, what, query string, args ...any) (int64, error) {
 
 // create is exec for a row that must not be there yet.
 func (t *tx) create(op, what, query string, args ...any) error {
-	n, err := t.exec(op, what, query+` ON CONFLICT DO NOTHING`, args...)
+	n, err := t.exec(op, what, query+orNot, args...)
 	if err == nil && n == 0 {
-		return fault.E(op, fault.Conflict, what+": it is there already", nil)
+		return there(op, what)
 	}
 	return err
 }
@@ -252,37 +273,27 @@ func (t *tx) create(op, what, query string, args ...any) error {
 func (t *tx) change(op, what, query string, args ...any) error {
 	n, err := t.exec(op, what, query, args...)
 	if err == nil && n == 0 {
-		return fault.E(op, fault.Conflict, what+": it is not as it was read", nil)
+		return gone(op, what)
 	}
 	return err
 }
 
-// lockChain keeps others out of a chain until the transaction ends.
-func (r *reader) lockChain(op string, chain contract.ID) error {
-	if !r.writing || r.d.ForUpdate == "" || r.locked[chain] {
-		return nil
-	}
-	var one int
-	if err := r.row(op, "lock chain "+string(chain), `SELECT 1 FROM chains WHERE id = $1`+r.d.ForUpdate, string(chain))(&one); err != nil {
-		return err
-	}
-	r.locked[chain] = true
-	return nil
+// orNot ends the creation of a row that may be there.
+const orNot = ` ON CONFLICT DO NOTHING`
+
+func there(op, what string) error {
+	return fault.E(op, fault.Conflict, what+": it is there already", nil)
 }
 
-// lockChainOf locks the chain a row belongs to before the row itself is read.
-// The chain of a row never changes, so it can be asked for without a lock. A
-// row that is not there has nothing to lock.
-func (r *reader) lockChainOf(op, what, query string, args ...any) error {
+func gone(op, what string) error {
+	return fault.E(op, fault.Conflict, what+": it is not as it was read", nil)
+}
+
+// lockChain keeps others out of a chain until the transaction ends.
+func (r *reader) lockChain(op string, chain contract.ID) error {
 	if !r.writing || r.d.ForUpdate == "" {
 		return nil
 	}
-	var chain contract.ID
-	if err := r.row(op, what, query, args...)(&chain); err != nil {
-		if fault.KindOf(err) == fault.NotFound {
-			return nil
-		}
-		return err
-	}
-	return r.lockChain(op, chain)
+	_, err := r.holdChain(op, chain)
+	return err
 }

@@ -4,6 +4,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"embed"
 	"errors"
 	"io"
@@ -103,7 +104,10 @@ func dialect(migrations fs.FS) store.Dialect {
 		ForUpdate: " FOR UPDATE",
 		TryKey:    `SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))`,
 		Clock:     `SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`,
-		Bytes:     "BYTEA",
+		Number: `WITH next AS (SELECT nextval(('number_' || lower($1))::regclass) AS n)
+			SELECT n, EXISTS (SELECT 1 FROM contracts WHERE id = $2 || '-' || CASE WHEN n < 1000 THEN lpad(n::text, 3, '0') ELSE n::text END) FROM next`,
+		Together: together,
+		Bytes:    "BYTEA",
 		// Rows that an invariant needs are locked, each statement then reads
 		// what is committed; stricter levels would refuse every second update,
 		// because they share counters.
@@ -122,6 +126,29 @@ func dialect(migrations fs.FS) store.Dialect {
 		Exclusive:  exclusive,
 		Migrations: migrations,
 	}
+}
+
+// together is a batch of the driver: the connection is the one the transaction
+// was begun on.
+func together(ctx context.Context, conn *sql.Conn, list []store.Statement) ([]int64, error) {
+	changed := make([]int64, 0, len(list))
+	err := conn.Raw(func(raw any) error {
+		batch := &pgx.Batch{}
+		for _, s := range list {
+			batch.Queue(s.Query, s.Args...)
+		}
+		results := raw.(*stdlib.Conn).Conn().SendBatch(ctx, batch)
+		for range list {
+			done, err := results.Exec()
+			if err != nil {
+				_ = results.Close() // it repeats the error
+				return err
+			}
+			changed = append(changed, done.RowsAffected())
+		}
+		return results.Close()
+	})
+	return changed, err
 }
 
 func state(err error) string {
@@ -150,7 +177,7 @@ func away(err error) bool {
 		return true
 	}
 	for _, known := range []error{
-		context.Canceled, context.DeadlineExceeded, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed,
+		context.Canceled, context.DeadlineExceeded, sql.ErrConnDone, driver.ErrBadConn, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed,
 	} {
 		if errors.Is(err, known) {
 			return true

@@ -160,7 +160,9 @@ func own(ctx context.Context, path string) (*sql.DB, error) {
 
 func dialect(migrations fs.FS) store.Dialect {
 	return store.Dialect{
-		Name:    "sqlite",
+		Name: "sqlite",
+		Number: `UPDATE counters SET value = value + 1 WHERE name = $1
+			RETURNING value, EXISTS (SELECT 1 FROM contracts WHERE id = $2 || '-' || printf('%03d', value))`,
 		Bytes:   "BLOB",
 		Read:    sql.TxOptions{ReadOnly: true},
 		Grouped: true,

@@ -3,7 +3,9 @@ package sqlite_test
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -146,12 +148,21 @@ func TestMigrationsGoForwardOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	first, err := fs.ReadFile(db.Dialect.Migrations, "0001_contracts.sql")
+	ours, known := db.Dialect.Migrations, fstest.MapFS{}
+	names, err := fs.Glob(ours, "*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, name := range names {
+		text, err := fs.ReadFile(ours, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known[name] = &fstest.MapFile{Data: text}
+	}
+	file := func(after int, name string) string { return fmt.Sprintf("%04d_%s", len(names)+after, name) }
 	with := func(names ...string) error {
-		files := fstest.MapFS{"0001_contracts.sql": {Data: first}}
+		files := maps.Clone(known)
 		for _, name := range names {
 			name, text, _ := strings.Cut(name, "=")
 			files[name] = &fstest.MapFile{Data: []byte(text)}
@@ -159,11 +170,11 @@ func TestMigrationsGoForwardOnly(t *testing.T) {
 		db.Dialect.Migrations = files
 		return store.Migrate(t.Context(), db)
 	}
-	const second, third = "0002_add.sql=CREATE TABLE added (a INTEGER) STRICT", "0003_more.sql=CREATE TABLE more (a INTEGER) STRICT"
+	second, third := file(1, "add.sql=CREATE TABLE added (a INTEGER) STRICT"), file(2, "more.sql=CREATE TABLE more (a INTEGER) STRICT")
 	if err := with(); err != nil {
 		t.Errorf("the same again: %v", err)
 	}
-	if err := with(second, "0003_bad.sql=CREATE TABLE more (a INTEGER) STRICT; SELECT * FROM nowhere"); err == nil {
+	if err := with(second, file(2, "bad.sql=CREATE TABLE more (a INTEGER) STRICT; SELECT * FROM nowhere")); err == nil {
 		t.Error("a migration that fails was passed over")
 	}
 	if err := with(second, third); err != nil { // what failed left nothing behind
@@ -171,14 +182,14 @@ func TestMigrationsGoForwardOnly(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"an older program":      with(second),
-		"a migration rewritten": with(second, "0003_more.sql=SELECT 1"),
+		"a migration rewritten": with(second, file(2, "more.sql=SELECT 1")),
 	} {
 		if fault.KindOf(err) != fault.Conflict || err == nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, err := range map[string]error{
-		"a hole":     with("0003_more.sql=SELECT 1"),
+		"a hole":     with(file(2, "more.sql=SELECT 1")),
 		"a bad name": with("2_add.sql=SELECT 1"),
 	} {
 		if fault.KindOf(err) != fault.Internal || err == nil {

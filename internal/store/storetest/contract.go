@@ -292,7 +292,37 @@ func contracts(t *testing.T, open Open) {
 			}
 			return lost
 		})
-		b.update(func(tx pipeline.Tx) error { return next(tx, contract.KindEvidence, "EV-003") })
+		// The number is lost with its transaction, or given again.
+		b.update(func(tx pipeline.Tx) error {
+			got, err := tx.NextID(contract.KindEvidence)
+			if err == nil && got != "EV-003" && got != "EV-004" {
+				t.Errorf("the next id is %s", got)
+			}
+			return err
+		})
+		for _, outside := range []contract.ID{"EV-005", "EV-1000"} {
+			b.update(func(tx pipeline.Tx) error {
+				return tx.CreateContract(wrap(evidence(tx, outside, "TS-001"), "IC-001", pipeline.Ref{ID: "TS-001", Version: 2}))
+			})
+		}
+		seen := map[contract.ID]bool{}
+		b.update(func(tx pipeline.Tx) error {
+			clear(seen)
+			for len(seen) < 1000 {
+				got, err := tx.NextID(contract.KindEvidence)
+				if err != nil {
+					return err
+				}
+				if seen[got] || !got.Valid() || got == "EV-005" || got == "EV-1000" {
+					t.Fatalf("%s is given out", got)
+				}
+				seen[got] = true
+			}
+			return nil
+		})
+		if !seen["EV-999"] || !seen["EV-1001"] {
+			t.Error("numbers are left out that nothing has")
+		}
 	})
 
 	t.Run("lists filter, order and page", func(t *testing.T) { lists(newBench(t, open)) })

@@ -42,6 +42,7 @@ func Run(t *testing.T, open Open) {
 		{"webhooks", webhooks},
 		{"transactions", transactions},
 		{"nodes", nodes},
+		{"twice", twice},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.test(t, open) })
 	}

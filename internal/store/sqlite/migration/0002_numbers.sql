@@ -1,0 +1,2 @@
+-- PostgreSQL counts ids in sequences from here on; SQLite goes on with the table
+-- counters.
