@@ -43,34 +43,6 @@ func readFile(env Env, path string) ([]byte, error) {
 var executors = []contract.Role{contract.CIAgent, contract.Developer, contract.QA, contract.ReleaseManager, contract.Admin}
 
 func evidenceCommand(s *session) *cobra.Command {
-	ingest := &cobra.Command{
-		Use: "ingest FILE", Short: "Take Evidence in from JSON Lines; - reads stdin", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			text, err := readFile(s.env, args[0])
-			if err != nil {
-				return err
-			}
-			var report api.Ingestion
-			err = s.act(c.Context(), call{method: http.MethodPost, path: "/v1/evidence/ingest", raw: text, media: "application/jsonl", prefer: executors}, func(text []byte) error {
-				if err := decode(text, &report); err != nil {
-					return err
-				}
-				rows := [][]string{}
-				for _, l := range report.Lines {
-					why := ""
-					if l.Error != nil {
-						why = l.Error.Error()
-					}
-					rows = append(rows, []string{strconv.Itoa(l.Line), string(l.Status), string(l.ID), why})
-				}
-				return table(s.env.Stdout, []string{"LINE", "STATUS", "ID", "WHY"}, rows)
-			})
-			if err == nil && report.Summary.Refused > 0 {
-				err = &exit{exitNo}
-			}
-			return err
-		},
-	}
 	return parent("evidence", "The trail of every run",
 		lister[api.Contract]{
 			use: "list", short: "List Evidence", path: "/v1/evidence", filters: contractFilters(
@@ -82,7 +54,7 @@ func evidenceCommand(s *session) *cobra.Command {
 				d := documentOf(c)
 				return []string{string(d.ID), string(d.TaskSeedID), trimRange(d.Base, d.Head), d.Verdict, d.Actor, d.Model.Name, d.End}
 			},
-		}.command(s), showing(s, "Evidence"), ingest,
+		}.command(s), showing(s, "Evidence"), evidenceIngest(s),
 	)
 }
 

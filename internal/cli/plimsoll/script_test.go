@@ -39,6 +39,8 @@ func TestMain(m *testing.M) {
 //	repo DIR                  make a repository with one commit
 //	untouched DIR             its working tree, index and branch are as repo left them
 //
+// and EXAMPLES names the folder of the examples.
+//
 // The people: alice asks, bob leads, sue reviews security, rel releases, root
 // is the admin, ci does the work.
 func TestScripts(t *testing.T) {
@@ -48,6 +50,11 @@ func TestScripts(t *testing.T) {
 			home := filepath.Join(e.WorkDir, "home")
 			e.Setenv("HOME", home)
 			e.Setenv("USER", "me")
+			examples, err := filepath.Abs(filepath.Join("..", "..", "..", "examples"))
+			if err != nil {
+				return err
+			}
+			e.Setenv("EXAMPLES", examples)
 			for _, name := range []string{"XDG_STATE_HOME", "XDG_CONFIG_HOME"} {
 				e.Setenv(name, "")
 			}
