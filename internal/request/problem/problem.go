@@ -39,9 +39,7 @@ const (
 	TransitionForbidden Code = "artifact.transition_forbidden"
 	DigestMismatch      Code = "artifact.digest_mismatch"
 	ContentInvalid      Code = "artifact.content_invalid"
-	VersionConflict     Code = "artifact.version_conflict"
 	VisibilityTooWide   Code = "artifact.visibility_too_wide"
-	OriginWashed        Code = "artifact.origin_washed"
 	ArtifactBlocked     Code = "artifact.blocked"
 
 	ConsentDigestMismatch Code = "consent.digest_mismatch"
@@ -59,7 +57,6 @@ const (
 	LastSteward      Code = "circle.last_steward"
 	QuorumInvalid    Code = "circle.quorum_invalid"
 	ChannelSuspended Code = "channel.suspended"
-	ChannelUnknown   Code = "channel.unknown"
 	ChannelActive    Code = "channel.not_suspended"
 )
 
@@ -87,9 +84,7 @@ var catalogue = map[Code]entry{
 	TransitionForbidden: {409, false},
 	DigestMismatch:      {409, false},
 	ContentInvalid:      {422, false},
-	VersionConflict:     {409, false},
 	VisibilityTooWide:   {422, false},
-	OriginWashed:        {422, false},
 	ArtifactBlocked:     {409, true},
 
 	ConsentDigestMismatch: {409, false},
@@ -107,7 +102,6 @@ var catalogue = map[Code]entry{
 	LastSteward:      {409, false},
 	QuorumInvalid:    {422, false},
 	ChannelSuspended: {403, true},
-	ChannelUnknown:   {403, false},
 	ChannelActive:    {409, false},
 }
 
