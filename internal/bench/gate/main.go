@@ -50,6 +50,9 @@ func bench(runs int, sizes string) error {
 		if _, err := fmt.Sscan(size, &n); err != nil || n < 1 {
 			return fmt.Errorf("-sizes: %q is no number of files", size)
 		}
+		if err := generate(filepath.Join(dir, "repo"), n); err != nil {
+			return err
+		}
 		for i := range scenarios {
 			if err := b.measure(filepath.Join(dir, "repo"), n, &scenarios[i]); err != nil {
 				return err

@@ -44,6 +44,8 @@ var scenarios = []scenario{
 	}},
 }
 
+const baseTag = "base"
+
 // sourcePath spreads files over folders of twenty, three deep.
 func sourcePath(i int) string {
 	return fmt.Sprintf("pkg%02d/mod%03d/file%05d.go", i/1000%100, i/20, i)
@@ -79,7 +81,14 @@ func generate(dir string, n int) error {
 	if err := git(dir, "add", "-A"); err != nil {
 		return err
 	}
-	return git(dir, "commit", "-q", "-m", "base")
+	if err := git(dir, "commit", "-q", "-m", "base"); err != nil {
+		return err
+	}
+	if err := git(dir, "tag", baseTag); err != nil {
+		return err
+	}
+	// A clone is packed, and nothing packs it in the background while it is measured.
+	return git(dir, "repack", "-a", "-d", "-q")
 }
 
 func write(dir, path, text string) error {
@@ -93,7 +102,8 @@ func write(dir, path, text string) error {
 func gitCommand(dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=bench",
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=gc.auto", "GIT_CONFIG_VALUE_0=0", "GIT_AUTHOR_NAME=bench",
 		"GIT_AUTHOR_EMAIL=bench@example.invalid", "GIT_COMMITTER_NAME=bench", "GIT_COMMITTER_EMAIL=bench@example.invalid")
 	return cmd
 }
