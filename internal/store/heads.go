@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,11 +11,30 @@ import (
 	"plimsoll.dev/internal/pipeline/event"
 )
 
-// flushLogs writes the events and records of the transaction. Their places in
-// the stream and in the log come later (see place.go); its place in its own
-// chain an event gets here, because the chain is locked.
+// heads is how far the stream and the log have come.
+type heads struct {
+	last int64
+	log  event.Head
+}
+
+// flushLogs writes the events and records of the transaction. Where updates
+// share a commit they get their places in the stream and in the log here, else
+// later (see place.go). Its place in its own chain an event always gets here,
+// because the chain is locked.
 func (t *tx) flushLogs() error {
 	const op = "store.Update"
+	if !t.logs() {
+		return nil
+	}
+	if t.d.Grouped && t.heads == nil {
+		h := &heads{}
+		var link []byte
+		if err := t.row(op, "read the heads", `SELECT event_last, audit_count, audit_link FROM heads`)(&h.last, &h.log.Count, &link); err != nil {
+			return err
+		}
+		copy(h.log.Link[:], link)
+		t.heads = h
+	}
 	if len(t.events) > 0 {
 		w := &where{}
 		values := make([]string, len(t.events))
@@ -25,12 +45,17 @@ func (t *tx) flushLogs() error {
 				return err
 			}
 			before[chain]++
-			row := w.values(e.ID, string(e.Type), e.Subject.Kind, e.Subject.ID, e.Subject.Version, chain,
+			var position any
+			if t.heads != nil {
+				t.heads.last++
+				position = t.heads.last
+			}
+			row := w.values(position, e.ID, string(e.Type), e.Subject.Kind, e.Subject.ID, e.Subject.Version, chain,
 				e.Origin.Cause, e.Origin.At, e.DataSchema, e.Data)
-			values[i] = strings.TrimSuffix(row, ")") + ", (SELECT coalesce(max(sequence), 0) FROM events WHERE chain = " + w.arg(chain) + ") + " +
+			values[i] = strings.TrimSuffix(row, ")") + ", coalesce((SELECT max(sequence) FROM events WHERE chain = " + w.arg(chain) + "), (SELECT sequence FROM given_up WHERE chain = " + w.arg(chain) + "), 0) + " +
 				strconv.FormatInt(before[chain], 10) + ")"
 		}
-		err := t.laterMany(op, "emit "+t.events[0].ID, len(values), emitted, `INSERT INTO events (id, type, kind, subject, version, chain, cause, at, data_schema, data, sequence)
+		err := t.laterMany(op, "emit "+t.events[0].ID, len(values), emitted, `INSERT INTO events (position, id, type, kind, subject, version, chain, cause, at, data_schema, data, sequence)
 			VALUES `+strings.Join(values, ", ")+orNot, w.args...)
 		if err != nil {
 			return err
@@ -41,9 +66,15 @@ func (t *tx) flushLogs() error {
 		values := make([]string, len(t.records))
 		for i, r := range t.records {
 			at, _ := contract.ParseTimestamp(r.Timestamp)
-			values[i] = w.values(r.Text(), at.Time().UnixMicro(), r.ID, r.TaskSeedID, r.ActorID, r.Role, r.Action, r.RiskLevel, r.FinalDecision)
+			line := r.Text()
+			var position, link any
+			if t.heads != nil {
+				t.heads.log = t.heads.log.Append(line)
+				position, link = t.heads.log.Count, slices.Clone(t.heads.log.Link[:])
+			}
+			values[i] = w.values(position, link, line, at.Time().UnixMicro(), r.ID, r.TaskSeedID, r.ActorID, r.Role, r.Action, r.RiskLevel, r.FinalDecision)
 		}
-		return t.later(op, "record "+t.records[0].Action, nil, `INSERT INTO audit (line, at, contract, task_seed, actor, role, action, level, final_decision)
+		return t.later(op, "record "+t.records[0].Action, nil, `INSERT INTO audit (position, link, line, at, contract, task_seed, actor, role, action, level, final_decision)
 			VALUES `+strings.Join(values, ", "), w.args...)
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 // An event is written with the change it announces, an audit record with the
 // action it records. Its place in the stream or the log is another matter: it
 // depends on everybody, and whoever gives places must be alone. Where updates
-// share a commit anyway (SQLite) the group gives them as its last act. Elsewhere
+// come one after the other anyway (SQLite) each has its own with it. Elsewhere
 // they are given in a transaction of their own right after, for many updates at
 // once, so that commits need not wait for each other; an update is reported when
 // its events and records have their places. Should the process die in between,

@@ -34,7 +34,7 @@ type group struct {
 	conn *sql.Conn
 	tx   *sql.Tx
 	size int           // updates whose work is in it
-	logs bool          // one of them wrote events or records
+	head *heads        // after them; nil while none has written events or records
 	done chan struct{} // closed once it is committed or lost
 	err  error         // set before done is closed
 }
@@ -84,7 +84,7 @@ func (u *turn) part(ctx context.Context, s *Store, fn func(pipeline.Tx) error) (
 	// The first of a group needs no savepoint: undoing it undoes all there is.
 	whole := g.size == 0
 	if !whole {
-		if _, err := g.tx.Exec(`SAVEPOINT part`); err != nil {
+		if err := g.exec(s, `SAVEPOINT part`); err != nil {
 			u.close(s, err)
 			<-u.baton
 			return nil, d.fail(op, "begin a transaction", err)
@@ -105,6 +105,10 @@ func (u *turn) part(ctx context.Context, s *Store, fn func(pipeline.Tx) error) (
 	})
 
 	t := newTx(ctx, s, g.tx, undo)
+	if g.head != nil {
+		before := *g.head
+		t.heads = &before
+	}
 	kept := false
 	defer func() {
 		if !kept { // an error or a panic of fn
@@ -115,7 +119,7 @@ func (u *turn) part(ctx context.Context, s *Store, fn func(pipeline.Tx) error) (
 		return nil, err
 	}
 	if !whole {
-		if _, err := g.tx.Exec(`RELEASE part`); err != nil {
+		if err := g.exec(s, `RELEASE part`); err != nil {
 			u.close(s, err)
 			kept = true
 			<-u.baton
@@ -123,7 +127,7 @@ func (u *turn) part(ctx context.Context, s *Store, fn func(pipeline.Tx) error) (
 		}
 	}
 	g.size++
-	g.logs = g.logs || t.logs()
+	g.head = t.heads
 	kept = true
 	<-u.baton
 	return g, nil
@@ -143,6 +147,21 @@ func begin(ctx context.Context, s *Store) (*group, error) {
 	return &group{conn: conn, tx: sqlTx, done: make(chan struct{})}, nil
 }
 
+// exec runs a statement of the turn itself, prepared if it is.
+func (g *group) exec(s *Store, query string, args ...any) error {
+	if p := s.prepared.find(query); p != nil {
+		_, err := g.tx.Stmt(p).Exec(args...)
+		return err
+	}
+	_, err := g.tx.Exec(query, args...)
+	return err
+}
+
+// putHeads keeps how far the stream and the log have come with the group.
+func (s *Store) putHeads(g *group) error {
+	return g.exec(s, `UPDATE heads SET event_last = $1, audit_count = $2, audit_link = $3`, g.head.last, g.head.log.Count, g.head.log.Link[:])
+}
+
 // errUndone says that a group was given up because its only update failed.
 var errUndone = fault.E("store.Update", fault.Internal, "the update was undone", nil)
 
@@ -152,8 +171,8 @@ func (u *turn) close(s *Store, cause error) {
 	g := u.open
 	u.open = nil
 	err := cause
-	for more := g.logs; err == nil && more; {
-		more, err = s.place(context.Background(), g.tx)
+	if err == nil && g.head != nil {
+		err = s.putHeads(g)
 	}
 	if err == nil {
 		err = g.tx.Commit()

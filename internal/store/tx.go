@@ -52,6 +52,7 @@ type tx struct {
 	events  []event.Envelope
 	records []event.Record
 	jobs    []pipeline.Job
+	heads   *heads // after this update; nil where places are given later, or nobody asked yet
 }
 
 func newTx(ctx context.Context, s *Store, q *sql.Tx, abandon func()) *tx {

@@ -40,6 +40,7 @@ func Run(t *testing.T, open Open) {
 		{"audit", audit},
 		{"actors", actors},
 		{"webhooks", webhooks},
+		{"retention", retention},
 		{"transactions", transactions},
 		{"nodes", nodes},
 		{"twice", twice},

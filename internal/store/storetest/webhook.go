@@ -15,29 +15,6 @@ import (
 
 func webhooks(t *testing.T, open Open) {
 	t.Helper()
-	hook := func(id string) *pipeline.Webhook {
-		return &pipeline.Webhook{
-			ID: id, URL: "https://example.org/" + id, Secret: []byte("s"), Types: []event.Type{}, Subjects: []contract.ID{}, Enabled: true,
-			CreatedAt: start, UpdatedAt: start,
-		}
-	}
-	emit := func(b *bench, places ...string) {
-		b.bare("IC-001", "IC-002")
-		for _, place := range places {
-			b.update(func(tx pipeline.Tx) error {
-				var id contract.ID
-				var version int64
-				if _, err := fmt.Sscanf(place, "%6s/%d", &id, &version); err != nil {
-					return err
-				}
-				return tx.Emit(created(tx, id, version))
-			})
-		}
-	}
-	places := func(list []pipeline.Delivery) string {
-		return ids(list, func(d pipeline.Delivery) string { return fmt.Sprintf("%d:%s", d.Position, d.Chain) })
-	}
-
 	t.Run("a webhook is read as it was written", func(t *testing.T) {
 		b := newBench(t, open)
 		want := hook("wh-1")
@@ -180,4 +157,33 @@ func webhooks(t *testing.T, open Open) {
 			return tx.UpdateDelivery(pipeline.Delivery{Webhook: "wh-1", Position: 2, Status: pipeline.DeliveryPending, NextAt: start})
 		})
 	})
+}
+
+// hook is a webhook that gets everything.
+func hook(id string) *pipeline.Webhook {
+	return &pipeline.Webhook{
+		ID: id, URL: "https://example.org/" + id, Secret: []byte("s"), Types: []event.Type{}, Subjects: []contract.ID{}, Enabled: true,
+		CreatedAt: start, UpdatedAt: start,
+	}
+}
+
+// emit makes two chains and emits events of them, named "IC-001/1".
+func emit(b *bench, places ...string) {
+	b.Helper()
+	b.bare("IC-001", "IC-002")
+	for _, place := range places {
+		b.update(func(tx pipeline.Tx) error {
+			var id contract.ID
+			var version int64
+			if _, err := fmt.Sscanf(place, "%6s/%d", &id, &version); err != nil {
+				return err
+			}
+			return tx.Emit(created(tx, id, version))
+		})
+	}
+}
+
+// places is where deliveries are, with their chains.
+func places(list []pipeline.Delivery) string {
+	return ids(list, func(d pipeline.Delivery) string { return fmt.Sprintf("%d:%s", d.Position, d.Chain) })
 }
