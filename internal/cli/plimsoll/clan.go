@@ -60,7 +60,22 @@ Exit codes: 0 it can be used, 1 it cannot.`,
 		},
 	}
 	check.Flags().BoolVar(&lock, "lock", false, "write "+constitution.LockPath+" for the prompts as they are, once everything else is right")
-	return parent("clan", "The circle's own configuration", check)
+	copied := &cobra.Command{
+		Use: "init DIR", Short: "Write the configuration the program carries into a folder, to change it there", Args: cobra.ExactArgs(1),
+		Long: `init writes the registry, the constitution, the prompts and their lock into DIR, which is
+made when it is not there. A file that is there already is never written over.`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			files, err := root.ClanConfig()
+			if err != nil {
+				return err
+			}
+			if err := os.CopyFS(s.env.abs(args[0]), files); err != nil {
+				return fault.E("clan init", fault.Conflict, "write "+args[0], err)
+			}
+			return s.checkClan(os.DirFS(s.env.abs(args[0])), args[0], nil)
+		},
+	}
+	return parent("clan", "The circle's own configuration", check, copied)
 }
 
 // checkClan prints what a configuration is, or everything that is wrong with it.

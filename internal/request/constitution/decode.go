@@ -47,7 +47,7 @@ func decodeRegistry(n *notes, path string, text []byte) *decoder {
 	f := d.fields(root, "the registry", "registry", "locales", "agents", "intents", "chains", "ceilings", "economy", "limits", "quorum")
 	d.registry.Version = d.version(f["registry"], "the registry's version")
 	d.locales(f["locales"])
-	d.agents(root, f["agents"])
+	d.agents(f["agents"])
 	d.chains(f["chains"])
 	d.intents(f["intents"])
 	d.ceilings(f["ceilings"])
@@ -139,7 +139,10 @@ func (d *decoder) duration(n *yaml.Node, what string, unit, limit time.Duration)
 }
 
 // agents reads the fifteen agents: each kind has keys of its own.
-func (d *decoder) agents(root, n *yaml.Node) {
+func (d *decoder) agents(n *yaml.Node) {
+	if n == nil {
+		return
+	}
 	seen := map[AgentID]int{}
 	priorities := map[int]AgentID{}
 	for _, e := range d.items(n, "agents") {
@@ -181,13 +184,9 @@ func (d *decoder) agents(root, n *yaml.Node) {
 			d.promptPath(p, AgentID(id))
 		}
 	}
-	at := n
-	if at == nil {
-		at = root
-	}
 	for _, id := range agents() {
 		if seen[id] == 0 {
-			d.wrong(at, "the agents have no %s", id)
+			d.wrong(n, "the agents have no %s", id)
 		}
 	}
 	slices.SortStableFunc(d.registry.Workers, func(a, b Worker) int { return a.Priority - b.Priority })
@@ -318,7 +317,7 @@ func (d *decoder) economy(n *yaml.Node) {
 	if n == nil {
 		return
 	}
-	f := d.fields(n, "the economy", "heavy", "supporting")
+	f := d.fields(n, "the section economy", "heavy", "supporting")
 	count := map[Class]int{}
 	for _, w := range workers {
 		count[w.class]++
@@ -333,7 +332,7 @@ func (d *decoder) limits(n *yaml.Node) {
 	if n == nil {
 		return
 	}
-	f := d.fields(n, "the limits", "regenerations", "steps", "artifacts", "breaches", "breach_window_minutes", "consent_days", "step_up_minutes")
+	f := d.fields(n, "the section limits", "regenerations", "steps", "artifacts", "breaches", "breach_window_minutes", "consent_days", "step_up_minutes")
 	const day = 24 * time.Hour
 	d.registry.Limits = Limits{
 		Regenerations: d.number(f["regenerations"], "regenerations", 2),
@@ -352,7 +351,7 @@ func (d *decoder) quorum(n *yaml.Node) {
 	if n == nil {
 		return
 	}
-	f := d.fields(n, "the quorum", "members", "fraction")
+	f := d.fields(n, "the section quorum", "members", "fraction")
 	q := Quorum{Members: d.number(f["members"], "the quorum's members", math.MaxInt16), Numerator: 1, Denominator: 1}
 	if text := d.text(f["fraction"], "the quorum's fraction"); text != "" {
 		if _, err := fmt.Sscanf(text, "%d/%d", &q.Numerator, &q.Denominator); err != nil || text != fmt.Sprintf("%d/%d", q.Numerator, q.Denominator) ||

@@ -61,16 +61,17 @@ func (n *notes) readable(path string, text []byte) bool {
 }
 
 // invisible says whether c, after the character before, changes what a program
-// reads and not what a person sees. The joiners belong to the spelling of words
+// reads and not what a person sees. A separator of lines that is not "\n" would
+// give a text two numberings. The joiners belong to the spelling of words
 // east of Hebrew; elsewhere they have none.
 func invisible(before, c rune) bool {
-	switch {
-	case c == '\t' || c == '\n' || c == '\r':
+	switch c {
+	case '\t', '\n', '\r':
 		return false
-	case c == 0x200C || c == 0x200D:
+	case 0x200C, 0x200D:
 		return before < 0x0590
 	}
-	return unicode.Is(unicode.Cc, c) || unicode.Is(unicode.Cf, c)
+	return unicode.In(c, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
 // parseDocument reads a prompt file. What is wrong is noted.

@@ -20,6 +20,7 @@ type reader struct {
 	*notes
 	path   string
 	before int // lines of the file before the YAML begins
+	lines  int // of the YAML
 }
 
 func (r *reader) wrong(n *yaml.Node, format string, args ...any) {
@@ -32,6 +33,11 @@ func (r *reader) line(n *yaml.Node) int { return r.before + n.Line }
 // root is the value of a YAML text of one document; nil when it does not parse,
 // which is noted.
 func (r *reader) root(text []byte) *yaml.Node {
+	r.lines = bytes.Count(text, []byte("\n")) + 1
+	if at := directive(text); at > 0 {
+		r.add(r.path, r.before+at, "holds a directive; take the line away")
+		return nil
+	}
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	doc, err := decodeYAML(d)
 	if errors.Is(err, io.EOF) {
@@ -53,6 +59,17 @@ func (r *reader) root(text []byte) *yaml.Node {
 	return doc.Content[0]
 }
 
+// directive is the first line that begins like a directive of YAML, 0 without
+// one. Nothing of ours needs them, and the library compares each with all before.
+func directive(text []byte) int {
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if bytes.HasPrefix(line, []byte("%")) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
 var errBroken = errors.New("yaml: the text cannot be read")
 
 // decodeYAML reads the next document. The library reports states it holds for
@@ -71,6 +88,10 @@ func decodeYAML(d *yaml.Decoder) (doc *yaml.Node, err error) {
 	return doc, err
 }
 
+// countedFromZero is how the errors begin whose line the library counts from
+// zero: those of its parser. It counts those of its scanner from one.
+var countedFromZero = []string{"did not find expected", "found undefined tag", "found duplicate %", "found incompatible"}
+
 var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`line (\d+): (.*)`) })
 
 // syntax notes an error of the library, which names its line in its text only.
@@ -80,8 +101,13 @@ func (r *reader) syntax(err error) {
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			line, msg = n, m[2]
 		}
+		if slices.ContainsFunc(countedFromZero, func(p string) bool { return strings.HasPrefix(msg, p) }) {
+			line++
+		}
 	}
-	r.add(r.path, r.before+line, "is not YAML: %s", msg)
+	// What is missing at the end, the library places below it.
+	line = min(line, r.lines)
+	r.add(r.path, r.before+line, "is not YAML: %s", clip(msg))
 }
 
 // plain says whether a node is what it looks like: no alias, no anchor, no tag
@@ -174,7 +200,7 @@ func (r *reader) items(n *yaml.Node, what string) []*yaml.Node {
 		r.wrong(n, "%s is not a list", what)
 		return nil
 	case len(n.Content) == 0:
-		r.wrong(n, "%s is empty", what)
+		r.wrong(n, "%s: the list is empty", what)
 	}
 	return n.Content
 }
