@@ -73,8 +73,11 @@ func (a *API) auditExport(s *pipeline.Service) endpoint {
 		After int64 `query:"after"`
 	}
 	return actAs("audit.export", noMedia, func(ctx context.Context, _ pipeline.Caller, p *parameters, _ *none) (answer, error) {
-		from := event.Genesis(a.conf.Signer.Origin())
-		if p.After > 0 {
+		from, seal, err := s.AuditSeal(ctx)
+		if err != nil {
+			return answer{}, err
+		}
+		if p.After > 0 && p.After != from.Count {
 			last, err := s.AuditList(ctx, p.After-1, pipeline.AuditFilter{}, 1)
 			if err != nil {
 				return answer{}, err
@@ -82,13 +85,13 @@ func (a *API) auditExport(s *pipeline.Service) endpoint {
 			if len(last) == 0 || last[0].Position != p.After {
 				return answer{}, refuse(refusal.EventSequenceGone, "there is no record %d", p.After)
 			}
-			from = event.Head{Count: p.After, Link: last[0].Link}
+			from, seal = event.Head{Count: p.After, Link: last[0].Link}, nil
 		}
-		return served(func(w http.ResponseWriter, r *http.Request) { a.export(w, r, from) }), nil
+		return served(func(w http.ResponseWriter, r *http.Request) { a.export(w, r, from, seal) }), nil
 	}, func(ans answer, _ bool) answer { return ans }, types{media: []string{linesMedia}})
 }
 
-func (a *API) export(w http.ResponseWriter, r *http.Request, from event.Head) {
+func (a *API) export(w http.ResponseWriter, r *http.Request, from event.Head, seal []byte) {
 	control := http.NewResponseController(w)
 	w.Header().Set("Content-Type", linesMedia)
 	w.Header().Set("Cache-Control", "no-store")
@@ -96,15 +99,15 @@ func (a *API) export(w http.ResponseWriter, r *http.Request, from event.Head) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	if err := a.writeExport(w, r, from, control); err != nil && r.Context().Err() == nil {
+	if err := a.writeExport(w, r, from, seal, control); err != nil && r.Context().Err() == nil {
 		// The status is sent. A copy that breaks off has no closing checkpoint, and
 		// whoever checks it is told.
 		a.conf.Log.ErrorContext(r.Context(), "audit export", slog.String("error", err.Error()))
 	}
 }
 
-func (a *API) writeExport(w http.ResponseWriter, r *http.Request, from event.Head, control *http.ResponseController) error {
-	out, err := auditlog.NewWriter(w, a.conf.Signer, auditlog.Options{From: from, At: a.conf.Now()})
+func (a *API) writeExport(w http.ResponseWriter, r *http.Request, from event.Head, seal []byte, control *http.ResponseController) error {
+	out, err := auditlog.NewWriter(w, a.conf.Signer, auditlog.Options{From: from, At: a.conf.Now(), Seal: seal})
 	if err != nil {
 		return err
 	}

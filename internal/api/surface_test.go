@@ -23,6 +23,7 @@ import (
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/contract"
+	"plimsoll.dev/internal/pipeline/event"
 	"plimsoll.dev/internal/store"
 	"plimsoll.dev/internal/store/sqlite"
 	"plimsoll.dev/internal/webhook"
@@ -39,6 +40,7 @@ type world struct {
 	store   *faulty
 	handler http.Handler
 
+	public     string // key of the audit log
 	closeStore func() error
 
 	mu  sync.Mutex // guards now and ids
@@ -101,7 +103,7 @@ func newWorld(t *testing.T, change func(*api.Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	private, _, err := auditlog.NewKey(nil, "plimsoll.test/log")
+	private, public, err := auditlog.NewKey(nil, "plimsoll.test/log")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,6 +117,7 @@ func newWorld(t *testing.T, change func(*api.Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.public = public
 	w.closeStore = sync.OnceValue(s.Close)
 	t.Cleanup(func() {
 		if err := w.closeStore(); err != nil {
@@ -129,6 +132,10 @@ func newWorld(t *testing.T, change func(*api.Config)) *world {
 	conf := pipeline.DefaultConfig()
 	conf.Store, conf.NewID, conf.Address = w.store, w.id, addresses.Check
 	conf.Secret = func() [32]byte { return sha256.Sum256([]byte(w.id("secret"))) }
+	conf.EventRetention = 7 * 24 * time.Hour
+	conf.Seal = func(from event.Head, records []event.Chained, now time.Time) (event.Head, []byte, error) {
+		return signer.Retain(from, records, now, 0)
+	}
 	if w.service, err = pipeline.New(conf); err != nil {
 		t.Fatal(err)
 	}

@@ -43,3 +43,20 @@ func Expired(from event.Head, records iter.Seq2[event.Chained, error], now time.
 	}
 	return h, nil
 }
+
+// Retain is the head behind the records that may be given up at now, with the
+// seal that vouches for them. There is no seal when none may; the head is from.
+func (s *Signer) Retain(from event.Head, records []event.Chained, now time.Time, extra time.Duration) (event.Head, []byte, error) {
+	to, err := Expired(from, func(yield func(event.Chained, error) bool) {
+		for _, r := range records {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}, now, extra)
+	if err != nil || to == from {
+		return from, nil, err
+	}
+	note, err := s.Sign(to, now, Seals)
+	return to, note, err
+}

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"time"
 
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline/contract"
@@ -10,7 +9,6 @@ import (
 	"plimsoll.dev/internal/pipeline/event"
 	"plimsoll.dev/internal/pipeline/generation"
 	"plimsoll.dev/internal/pipeline/ingest"
-	"plimsoll.dev/internal/pipeline/refusal"
 	"plimsoll.dev/internal/pipeline/role"
 	"plimsoll.dev/internal/pipeline/state"
 )
@@ -159,11 +157,14 @@ func (x *session) ingested(in *intake, l ingest.Line) error {
 	return x.AddEffect(Effect{Key: key, Result: c.Ref(), At: x.Now()})
 }
 
-// EventList is the events behind a position, ascending.
+// EventList is the events behind a position, ascending. Behind 0 it begins with
+// the first that is kept.
 func (s *Service) EventList(ctx context.Context, after int64, f EventFilter, limit int) ([]Event, error) {
 	return view(ctx, s, func(r Reader) ([]Event, error) {
-		if err := kept(r, after); err != nil {
-			return nil, err
+		if after != 0 {
+			if err := kept(r, after); err != nil {
+				return nil, err
+			}
 		}
 		return r.Events(after, f, limit)
 	})
@@ -174,59 +175,17 @@ func (s *Service) AuditList(ctx context.Context, after int64, f AuditFilter, lim
 	return view(ctx, s, func(r Reader) ([]AuditLine, error) { return r.Audit(after, f, limit) })
 }
 
+// AuditSeal is where the audit log begins, and the signed note of it; at the
+// origin there is none.
+func (s *Service) AuditSeal(ctx context.Context) (head event.Head, note []byte, err error) {
+	err = s.conf.Store.View(ctx, func(r Reader) (err error) {
+		head, note, err = r.Seal()
+		return err
+	})
+	return head, note, err
+}
+
 // AuditHead is how far the audit log has come, for a checkpoint.
 func (s *Service) AuditHead(ctx context.Context) (event.Head, error) {
 	return view(ctx, s, func(r Reader) (event.Head, error) { return r.AuditHead() })
-}
-
-// swept is how much one transaction of a sweep touches.
-const swept = 200
-
-// keepRequests is how long an answer is kept under its key (§20.1).
-const keepRequests = 7 * 24 * time.Hour
-
-// RunSweep gives up what is no longer kept, and archives what is past its
-// retention.
-func (s *Service) RunSweep(ctx context.Context, _ Attempt) error {
-	for {
-		n := 0
-		err := s.conf.Store.Update(ctx, func(tx Tx) (err error) {
-			n, err = tx.Prune(tx.Now().Add(-keepRequests), swept)
-			return err
-		})
-		if err != nil {
-			return again(err)
-		}
-		if n < swept {
-			break
-		}
-	}
-	due, err := view(ctx, s, func(r Reader) ([]*Contract, error) {
-		// A calendar year has at most 366 days; the guard of the table has the last word.
-		before := r.Now().AddDate(-1, 0, 0).Add(-s.conf.AuditRetention)
-		return r.Contracts(ContractFilter{
-			States:        []contract.State{contract.Published, contract.Superseded, contract.Revoked},
-			UpdatedBefore: before,
-		}, Page{Limit: swept})
-	})
-	if err != nil {
-		return again(err)
-	}
-	for _, c := range due {
-		err := s.step(ctx, s.orchestrator(), "contract.transition", c.Chain, func(x *session) error {
-			row := x.w.row(c.Ref())
-			if row == nil {
-				return nil
-			}
-			err := x.moved(row, s.archiving(x.orchestrator(), row, ""))
-			if refusal.CodeOf(err) != "" {
-				return nil //nolint:nilerr // not due after all, or held: the next sweep looks again
-			}
-			return err
-		})
-		if err != nil {
-			return again(err)
-		}
-	}
-	return nil
 }

@@ -123,6 +123,9 @@ type Reader interface {
 
 	// AuditHead is how far the log has come.
 	AuditHead() (event.Head, error)
+	// Seal is where the log begins, and the signed note that vouches for what was
+	// given up before; at its origin there is no note.
+	Seal() (head event.Head, note []byte, err error)
 	// Audit is the records behind a position in ascending order.
 	Audit(after int64, f AuditFilter, limit int) ([]AuditLine, error)
 
@@ -245,4 +248,12 @@ type Tx interface {
 	// (§20.1), completed deliveries and ended tokens of before that instant. It
 	// touches no contract, no event and no record, and answers how many.
 	Prune(before time.Time, limit int) (int, error)
+	// GiveUpEvents removes the oldest events, at most limit of them, that are of
+	// before that instant and that no webhook has still to get. It answers how
+	// many. What it leaves has no gap, and each chain counts on.
+	GiveUpEvents(before time.Time, limit int) (int, error)
+	// GiveUpRecords removes the audit records up to a head, for which note
+	// vouches. A head the log does not go through, or one that was sealed
+	// before, is Conflict.
+	GiveUpRecords(to event.Head, note []byte) error
 }

@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -250,6 +251,75 @@ func TestWhatIsPastItsRetentionIsArchived(t *testing.T) {
 	o.at(start.AddDate(1, 0, 0).Add(time.Second))
 	sweep()
 	o.expect(map[contract.ID]string{"IC-001": "Archived", "TS-001": "Archived"})
+}
+
+// The stream and the log lose what is past its time at their old end, and the
+// log only what was signed for.
+func TestWhatIsPastItsTimeIsGivenUp(t *testing.T) {
+	signed := 0
+	o := newOffice(t, func(c *pipeline.Config) {
+		c.EventRetention = 30 * 24 * time.Hour
+		c.Seal = func(from event.Head, records []event.Chained, now time.Time) (event.Head, []byte, error) {
+			to := from
+			for _, r := range records {
+				if text := string(r.Text); now.Before(start.AddDate(1, 0, 0)) || !strings.Contains(text, `"2026-03-29T`) {
+					break
+				}
+				to = to.Append(r.Text)
+			}
+			if to != from {
+				signed++
+			}
+			return to, []byte("sealed"), nil
+		}
+	})
+	o.toRefactor()
+	sweep := func() {
+		t.Helper()
+		if err := o.Work(o.Context(), pipeline.Attempt{Job: pipeline.Job{Kind: pipeline.JobSweep}, Number: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	events := func(after int64) ([]pipeline.Event, error) {
+		return o.EventList(o.Context(), after, pipeline.EventFilter{}, 0)
+	}
+	all, err := events(0)
+	all = must(o, all, err)
+	sweep()
+	if left, err := events(0); err != nil || len(left) != len(all) {
+		t.Errorf("%d of %d events are left, %v", len(left), len(all), err)
+	}
+	o.at(start.AddDate(0, 2, 0))
+	o.intent("read_repo")
+	sweep()
+	left, err := events(0)
+	if left = must(o, left, err); len(left) == 0 || left[0].Position != int64(len(all))+1 || left[0].Subject.ID != "IC-002" {
+		t.Errorf("the stream begins with %+v", left)
+	}
+	_, err = events(1)
+	o.refuses(refusal.EventSequenceGone, err)
+	head, err := o.AuditHead(o.Context())
+	head = must(o, head, err)
+	if signed != 0 {
+		t.Error("records were given up before their year was over")
+	}
+	o.at(start.AddDate(1, 0, 1))
+	sweep()
+	from, note, err := o.AuditSeal(o.Context())
+	lines, failed := o.AuditList(o.Context(), 0, pipeline.AuditFilter{}, 0)
+	if err != nil || failed != nil || string(note) != "sealed" || from.Count == 0 || from.Count >= head.Count || lines[0].Position != from.Count+1 {
+		t.Fatalf("the log begins at %d of %d with %q, %v, %v", from.Count, head.Count, note, err, failed)
+	}
+	rest := []event.Chained{}
+	for _, l := range lines {
+		rest = append(rest, l.Chained)
+	}
+	if _, err := event.Verify(from, slices.Values(rest)); err != nil {
+		t.Error(err)
+	}
+	if got := o.actions()["audit.seal"]; got != 1 {
+		t.Errorf("the log says %d times that it was shortened: %v", got, o.actions())
+	}
 }
 
 func TestTheFirstStartRegistersAnAdminOnce(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline/approval"
 	"plimsoll.dev/internal/pipeline/contract"
+	"plimsoll.dev/internal/pipeline/event"
 	"plimsoll.dev/internal/pipeline/phase"
 	"plimsoll.dev/internal/pipeline/risk"
 	"plimsoll.dev/internal/pipeline/state"
@@ -42,6 +43,10 @@ type Config struct {
 	MaxReturns     int
 	AutomaticTests bool          // no manual check is included in Stabilize (§4.3)
 	AuditRetention time.Duration // beyond the calendar year that is the least; 0 is none
+	EventRetention time.Duration // how long the stream goes back; 0 is for ever
+	// Seal says how far the records, which follow on from, may be given up now,
+	// and signs that head; to is from when none may. nil gives no record up.
+	Seal func(from event.Head, records []event.Chained, now time.Time) (to event.Head, note []byte, err error)
 
 	// Orchestrator is the name the service itself acts under.
 	Orchestrator contract.ActorID

@@ -142,7 +142,11 @@ func checkCopy(ctx context.Context, conf Config, path string) (head event.Head, 
 		return head, err
 	}
 	// The writer of copies follows the chain and refuses one that does not hold.
-	log, err := auditlog.NewWriter(io.Discard, signer, auditlog.Options{From: event.Genesis(signer.Origin())})
+	from, seal, err := s.service.AuditSeal(ctx)
+	if err != nil {
+		return head, err
+	}
+	log, err := auditlog.NewWriter(io.Discard, signer, auditlog.Options{From: from, Seal: seal})
 	if err != nil {
 		return head, err
 	}

@@ -45,6 +45,7 @@ type Config struct {
 	AuditOrigin    string
 	AuditKey       string // file with the seed that signs checkpoints
 	AuditRetention time.Duration
+	EventRetention time.Duration // 0 is for ever
 
 	Webhooks []string // who may be called beyond the open net
 
@@ -148,6 +149,10 @@ func ranges(key, about string, at func(*Config) *[]netip.Prefix) setting {
 	}}
 }
 
+// leastEvents is how long a subscriber may take to come back, and how long it
+// remembers what it has had (docs/spec/contracts.md §3.3).
+const leastEvents = 7 * 24 * time.Hour
+
 // settings is the table.
 func settings() []setting {
 	eyes, deadlines := approval.FourEyes(), approval.DefaultDeadlines()
@@ -184,6 +189,17 @@ func settings() []setting {
 		text("audit.key", "", "file with the key that signs checkpoints; beside the database when not set", func(c *Config) *string { return &c.AuditKey }),
 		duration("audit.retention", 0, 0, "how long records are kept beyond the calendar year that is the least", func(c *Config) *time.Duration { return &c.AuditRetention }),
 
+		{
+			key: "event.retention", usual: []string{"8784h"}, about: "how far the event stream goes back, at least 168h; 0 is for ever",
+			set: func(c *Config, v []string) error {
+				d, err := time.ParseDuration(v[0])
+				if err != nil || d < 0 || d > 0 && d < leastEvents {
+					return fmt.Errorf("is %q; it must be 0 or a duration of at least %s", v[0], leastEvents)
+				}
+				c.EventRetention = d
+				return nil
+			}, get: func(c *Config) []string { return []string{c.EventRetention.String()} },
+		},
 		{
 			key: "webhook.allow", list: true, about: "addresses, ranges or host names that webhooks may call beyond the open net",
 			set: func(c *Config, v []string) error {

@@ -32,6 +32,7 @@ import (
 	"plimsoll.dev/internal/login"
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/approval"
+	"plimsoll.dev/internal/pipeline/event"
 	"plimsoll.dev/internal/queue"
 	"plimsoll.dev/internal/store"
 	"plimsoll.dev/internal/store/postgres"
@@ -100,7 +101,7 @@ func New(ctx context.Context, conf Config, options Options) (_ *Server, err erro
 	if err != nil {
 		return nil, err
 	}
-	if s.service, err = pipeline.New(s.pipelineConfig(addresses)); err != nil {
+	if s.service, err = pipeline.New(s.pipelineConfig(addresses, signer)); err != nil {
 		return nil, err
 	}
 	s.courier = webhook.New(webhook.Config{Store: s.store, Addresses: addresses, Log: s.log, Node: node})
@@ -198,13 +199,17 @@ func (s *Server) open(ctx context.Context, node string) (queue.Driver, error) {
 	return driver, err
 }
 
-func (s *Server) pipelineConfig(addresses *webhook.Addresses) pipeline.Config {
+func (s *Server) pipelineConfig(addresses *webhook.Addresses, signer *auditlog.Signer) pipeline.Config {
 	c := pipeline.DefaultConfig()
 	c.Store, c.NewID, c.Secret = s.store, newID, newSecret
 	c.Options = approval.Options{DistinctActors: s.conf.DistinctActors, ForbidSelfApproval: s.conf.ForbidSelfApproval}
 	c.Solo, c.Profile, c.Repository = s.conf.Solo, s.conf.Profile, s.conf.Repository
 	c.Deadlines = approval.Deadlines{High: s.conf.DeadlineHigh, Critical: s.conf.DeadlineCritical}
 	c.MaxReturns, c.AutomaticTests, c.AuditRetention = s.conf.MaxReturns, s.conf.AutomaticTests, s.conf.AuditRetention
+	c.EventRetention = s.conf.EventRetention
+	c.Seal = func(from event.Head, records []event.Chained, now time.Time) (event.Head, []byte, error) {
+		return signer.Retain(from, records, now, s.conf.AuditRetention)
+	}
 	c.Address, c.Violated = addresses.Check, s.conf.Policy.violated
 	if s.conf.Planner != "" {
 		c.Planner = planner{s.conf.Planner}
