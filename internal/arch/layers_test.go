@@ -138,6 +138,14 @@ var layers = []layer{
 		},
 		modules: []string{jsonschema},
 	},
+	{
+		path: "internal/request/worker", why: "what a worker is told and answers, and the thirteen built-in engines", core: true,
+		may: []string{
+			"internal/request/problem", "internal/request/envelope", "internal/request/constitution", "internal/request/circle", "internal/request/artifact",
+			"internal/request/memory", "internal/request/screen", "internal/request/triage", "internal/pipeline/contract", "internal/pipeline/risk",
+			"internal/pipeline/approval", "internal/pipeline/merge", "internal/gate/...",
+		},
+	},
 
 	// Ring 4: adapters.
 	{path: "internal/git", why: "runs git and reads files; yields the gate's input", may: []string{"internal/gate/..."}},
