@@ -128,6 +128,14 @@ var layers = []layer{
 		may: []string{"internal/request/envelope"}, modules: []string{yaml, "github.com/expr-lang/expr"},
 	},
 	{
+		path: "internal/request/screen", why: "reads a text before anybody acts on it: secrets, personal data, breaches", core: true,
+		modules: []string{text},
+	},
+	{
+		path: "internal/request/triage", why: "what a request is about and what stops it, each with its evidence", core: true,
+		may: []string{"internal/request/envelope", "internal/request/constitution", "internal/request/screen"},
+	},
+	{
 		path: "internal/request/circle", why: "circles, members and channels: who decides together", core: true,
 		may: []string{"internal/request/problem", "internal/request/envelope", "internal/request/constitution"},
 	},
@@ -163,6 +171,10 @@ var layers = []layer{
 		modules: []string{river, river + "/riverdriver", river + "/riverdriver/riverdatabasesql", river + "/riverdriver/riversqlite", river + "/rivertype", pgx},
 	},
 	{path: "internal/api", why: "JSON over HTTP", may: []string{"internal/pipeline/...", "internal/auditlog"}, modules: []string{huma, xsync}},
+	{
+		path: "internal/secrets", why: "knows the forms of secrets", may: []string{"internal/request/screen"},
+		modules: []string{toml, "github.com/zricethezav/gitleaks/v8"},
+	},
 	{path: "internal/webhook", why: "brings events to subscribers", may: []string{"internal/pipeline/..."}, modules: []string{xsync}},
 	{
 		path: "internal/login", why: "signs people in through their own issuer", may: []string{"internal/pipeline/..."},
@@ -205,6 +217,10 @@ var layers = []layer{
 	{
 		path: "internal/bench/contracts", why: "measures the contracts, wired as the server wires them",
 		may: []string{"internal/pipeline/...", "internal/store/...", "internal/queue", "internal/auditlog"},
+	},
+	{
+		path: "internal/bench/triage", why: "measures the screen on a set of attacks and of texts that are none",
+		may: []string{"internal/request/screen", "internal/secrets"},
 	},
 	{path: "internal/bench/gate", why: "measures the gate", may: []string{"internal/cli/shipgate"}},
 }

@@ -1,0 +1,206 @@
+package screen
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// form is a text in one of the ways it may be read, with the name of the way.
+type form struct {
+	name string
+	text Text // case kept
+}
+
+// forms are the ways a text may be read, the plain one first: without what cannot
+// be seen, with spaced words put together, decoded (again and again up to
+// maxDepth), and what is written in invisible characters. Each differs from those
+// before it.
+func forms(s string) []form {
+	t := plain(s)
+	list := []form{{"plain", t}}
+	add := func(name string, t Text) {
+		for _, f := range list {
+			if f.text.form == t.form {
+				return
+			}
+		}
+		list = append(list, form{name, t})
+	}
+	if d, ok := despaced(t); ok {
+		add("spaced", d)
+	}
+	name := ""
+	for range maxDepth {
+		d, kinds, ok := decoded(t)
+		if !ok {
+			break
+		}
+		t = composed(visible(d))
+		name = strings.TrimPrefix(name+">"+kinds, ">")
+		add(name, t)
+		if d, ok := despaced(t); ok {
+			add(name+">spaced", d)
+		}
+	}
+	if h, ok := hiddenText(s); ok {
+		add("invisible", h)
+		if d, kinds, ok := decoded(h); ok {
+			add("invisible>"+kinds, d)
+		}
+	}
+	return list
+}
+
+// rot13 turns every Latin letter by half the alphabet.
+func rot13(t Text) Text {
+	b := []byte(t.form)
+	for i, c := range b {
+		switch {
+		case 'a' <= c && c <= 'z':
+			b[i] = 'a' + (c-'a'+13)%26
+		case 'A' <= c && c <= 'Z':
+			b[i] = 'A' + (c-'A'+13)%26
+		}
+	}
+	return Text{form: string(b), from: t.from, size: t.size}
+}
+
+// reversed is the text read from its end, character by character.
+func reversed(t Text) Text {
+	b := newBuilder(len(t.form))
+	for i := len(t.form); i > 0; {
+		_, n := utf8.DecodeLastRuneInString(t.form[:i])
+		b.copy(t, i-n, i)
+		i -= n
+	}
+	return b.text(t.size)
+}
+
+// How words are cut up: single letters with gaps of up to maxGap bytes, or chunks
+// of up to maxChunk letters with a sign between them.
+const (
+	minPieces  = 4
+	maxGap     = 6
+	minChunks  = 3
+	maxChunk   = 4
+	separators = "-._*|/~+·•,"
+)
+
+// despaced puts words together that were cut into pieces: "i g n o r e",
+// "i.g.n.o.r.e", "con-sti-tu-tion". Where the gap between pieces is wider than
+// the others of the run, one blank is left. ok is false when nothing was cut.
+func despaced(t Text) (Text, bool) {
+	s := t.form
+	var b *builder
+	done := 0
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if !wordRune(r) || i > 0 && before(s, i) {
+			i += n
+			continue
+		}
+		pieces, end := run(s, i)
+		if len(pieces) == 0 {
+			i += n
+			for i < len(s) {
+				r, n := utf8.DecodeRuneInString(s[i:])
+				if !wordRune(r) {
+					break
+				}
+				i += n
+			}
+			continue
+		}
+		if b == nil {
+			b = newBuilder(len(s))
+		}
+		b.copy(t, done, i)
+		narrow := pieces[1].Start - pieces[0].End
+		for k := 1; k < len(pieces); k++ {
+			narrow = min(narrow, pieces[k].Start-pieces[k-1].End)
+		}
+		for k, p := range pieces {
+			if k > 0 && p.Start-pieces[k-1].End > narrow {
+				b.writeByte(' ', t.Origin(pieces[k-1].End, p.Start))
+			}
+			b.copy(t, p.Start, p.End)
+		}
+		i, done = end, end
+	}
+	if b == nil {
+		return t, false
+	}
+	b.copy(t, done, len(s))
+	return b.text(t.size), true
+}
+
+// before says whether the character before byte i belongs to a word.
+func before(s string, i int) bool {
+	r, _ := utf8.DecodeLastRuneInString(s[:i])
+	return wordRune(r)
+}
+
+// run is a run of pieces that begins at byte i: single letters with blanks or
+// signs between them, or short pieces with one and the same sign between them.
+func run(s string, i int) ([]Span, int) {
+	if p := singles(s, i); len(p) >= minPieces {
+		return p, p[len(p)-1].End
+	}
+	if p := chunks(s, i); len(p) >= minChunks {
+		return p, p[len(p)-1].End
+	}
+	return nil, 0
+}
+
+func singles(s string, i int) []Span {
+	var pieces []Span
+	for {
+		end, letters := wordEnd(s, i)
+		if letters != 1 {
+			return pieces
+		}
+		pieces = append(pieces, Span{i, end})
+		gap := end
+		for gap < len(s) && gap-end < maxGap {
+			r, n := utf8.DecodeRuneInString(s[gap:])
+			if r != ' ' && r != '\n' && !strings.ContainsRune(separators, r) {
+				break
+			}
+			gap += n
+		}
+		if gap == end {
+			return pieces
+		}
+		i = gap
+	}
+}
+
+func chunks(s string, i int) []Span {
+	var pieces []Span
+	sign := byte(0)
+	for {
+		end, letters := wordEnd(s, i)
+		if letters == 0 || letters > maxChunk {
+			return pieces
+		}
+		pieces = append(pieces, Span{i, end})
+		if end >= len(s) || strings.IndexByte(separators, s[end]) < 0 || sign != 0 && s[end] != sign {
+			return pieces
+		}
+		sign = s[end]
+		i = end + 1
+	}
+}
+
+// wordEnd is where the word that begins at byte i ends, and its length in letters.
+func wordEnd(s string, i int) (end, letters int) {
+	for i < len(s) {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if !wordRune(r) {
+			break
+		}
+		i += n
+		letters++
+	}
+	return i, letters
+}
