@@ -143,3 +143,35 @@ func TestAConditionIsBounded(t *testing.T) {
 		t.Errorf("a condition may take all memory: %v, %v", met, err)
 	}
 }
+
+func BenchmarkLoad(b *testing.B) {
+	files := folder(b)
+	for b.Loop() {
+		load(b, files)
+	}
+}
+
+func BenchmarkAssemble(b *testing.B) {
+	s := load(b, folder(b))
+	for b.Loop() {
+		if _, err := s.Assemble(constitution.Process); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// One look at every condition of a chain.
+func BenchmarkDue(b *testing.B) {
+	c, _ := load(b, folder(b)).Registry().Chain("circle_decision")
+	f := constitution.Facts{
+		Flags: []string{"finance"}, Origin: "internal", Target: "circle",
+		Artifacts: []constitution.Fact{{Type: "decision_draft", Content: map[string]any{"sensitivity": []any{"health"}}}},
+	}
+	for b.Loop() {
+		for _, s := range c.Steps {
+			if _, err := s.Due(f); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

@@ -357,3 +357,39 @@ func TestFilesAreGivenOutAsCopies(t *testing.T) {
 		t.Error("a reader changed the constitution")
 	}
 }
+
+func TestTheRegistryIsAskedByName(t *testing.T) {
+	r := load(t, folder(t)).Registry()
+	for _, id := range constitution.Intents() {
+		e, ok := r.Intent(id)
+		if !ok || e.ID != id || !id.Valid() {
+			t.Errorf("the registry does not know %s", id)
+		}
+		if _, chained := r.Chain(e.Chain); chained == (len(e.Workers) > 0) && id != constitution.Unclear {
+			t.Errorf("%s is served by the chain %q and by %v", id, e.Chain, e.Workers)
+		}
+		for _, l := range r.Locales {
+			if id != constitution.Unclear && len(e.Triggers[l]) < 3 {
+				t.Errorf("%s has %d triggers in %s", id, len(e.Triggers[l]), l)
+			}
+		}
+	}
+	if c, ok := r.Ceiling(envelope.Health); !ok || c.Without != envelope.Private || c.WithConsent != envelope.Circle {
+		t.Errorf("the ceiling of health is %+v", c)
+	}
+	if c, ok := r.Ceiling(envelope.Secrets); !ok || c.Without != "" || c.WithConsent != "" {
+		t.Errorf("the ceiling of secrets is %+v", c)
+	}
+	if _, ok := r.Ceiling(envelope.Critical); ok {
+		t.Error("critical has a ceiling")
+	}
+	if _, ok := r.Intent("execute"); ok || constitution.Intent("execute").Valid() {
+		t.Error("there is an intent to execute")
+	}
+	if _, ok := r.Chain("execute"); ok {
+		t.Error("there is a chain that executes")
+	}
+	if _, ok := r.Worker(constitution.Orchestrator); ok {
+		t.Error("the orchestrator is a worker")
+	}
+}

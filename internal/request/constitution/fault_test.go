@@ -46,7 +46,8 @@ func place(tb testing.TB, files fstest.MapFS, path, text string) string {
 
 // broken is one way to break the registry: old becomes new, once, and the fault
 // says want at the line where at stands afterwards. {{text}} in want is the line
-// of a text. What follows from the same change is in also, by place.
+// of a text. What follows from the same change is in also, by place; | stands between
+// two of one place.
 type broken struct {
 	name, old, new, at, want string
 	also                     map[string]string
@@ -70,7 +71,9 @@ func (b broken) check(t *testing.T) {
 			return line(strings.Trim(m, "{}"))
 		})}
 		for at, also := range b.also {
-			want = append(want, place(t, files, constitution.RegistryPath, at)+also)
+			for _, one := range strings.Split(also, "|") {
+				want = append(want, place(t, files, constitution.RegistryPath, at)+one)
+			}
 		}
 		got := faults(t, files)
 		slices.Sort(want)
@@ -120,6 +123,17 @@ func TestEachFaultOfTheAgentsHasItsLine(t *testing.T) {
 		{"a language nobody declared", "      ja: 覚え書きを預かり", "      fr: Garde.\n      ja: 覚え書きを預かり", "fr: Garde", `"fr" is none of the registry's locales`, nil},
 		{"a locale that is none", "locales: [en, uk, ja]", "locales: [en, uk, ja, English]", "locales:", `"English" is not a language tag`, nil},
 		{"a version that is none", "registry: 1.0.0", "registry: 1.0", "registry: 1.0", "the registry's version is not of the form 1.2.3", nil},
+		{"a locale twice", "locales: [en, uk, ja]", "locales: [en, uk, ja, uk]", "locales:", "the locale uk is listed twice", nil},
+		{"an agent without a name", "  - id: Memory\n", "  -\n", "kind: worker\n    prompt: workers/Memory", "an agent has no id", map[string]string{"- id: JOS-BASE": "the agents have no Memory"}},
+		{"an agent that is a word", "agents:\n", "agents:\n  - Memory\n", "- Memory\n", "an agent is not a mapping", nil},
+		{"an agent that is an alias", "agents:\n", "agents:\n  - *memory\n", "- *memory\n", "is not YAML: unknown anchor 'memory' referenced", nil},
+		{"a deadline that is an alias", "deadline_seconds: 15", "deadline_seconds: *d", "deadline_seconds: *d", "is not YAML: unknown anchor 'd' referenced", nil},
+		{"an alias that is known", "registry: 1.0.0", "registry: &v 1.0.0", "registry: &v", "the registry's version has an anchor; nothing may point at it", nil},
+		{"an empty text", "      en: Keeps notes and recalls them, for those who may see them.", "      en: ''", "en: ''", "about Memory in en is empty", nil},
+		{"no text at all", "      en: Keeps notes and recalls them, for those who may see them.", "      en:", "en:\n      uk: Зберігає нотатки", "about Memory in en is not a text", nil},
+		{"texts in a list", "engine: model\n    outputs: [gift_draft]", "engine: [model]\n    outputs: [gift_draft]", "engine: [model]", "the engine of Gifts is not a text", nil},
+		{"outputs that are no list", "outputs: [health_report]", "outputs: health_report", "outputs: health_report", "the outputs of Infra-Health is not a list", nil},
+		{"a long unknown name", sentinel, sentinel + "    " + strings.Repeat("ключ", 30) + ": x\n", "ключ", `Privacy-Sentinel has an unknown key "` + strings.Repeat("ключ", 8) + `…"`, nil},
 		{"an alias", "outputs: [health_report]", "outputs: &o [health_report]", "&o", "the outputs of Infra-Health has an anchor; nothing may point at it", nil},
 		{"a tag", "deadline_seconds: 15", "deadline_seconds: !!int 15", "!!int", "the deadline of Infra-Health has a tag; take it away", nil},
 	} {
@@ -150,6 +164,23 @@ func TestEachFaultOfThePlansHasItsLine(t *testing.T) {
 		{"an intent served by the orchestrator", "workers: [Memory]", "workers: [Spirit-Orchestrator]", "workers: [Spirit", "a worker of remember is not a worker: Spirit-Orchestrator can do nobody's job", nil},
 		{"an unknown action", "actions: [remember]", "actions: [execute]", "actions: [execute]", `the actions of remember: "execute" is no action`, nil},
 		{"a trigger twice", "      en: [remember that,", "      en: [remember that, remember that,", "remember that, remember that", `the trigger "remember that" points at remember already`, nil},
+		{"an action twice", "actions: [remember]", "actions: [remember, remember]", "actions: [remember, r", "the actions of remember: remember is listed twice", nil},
+		{"no chain", "    chain: gift_exchange\n", "", "- id: gift_exchange", "gift_exchange has no chain", nil},
+		{"a chain for a worker", "    workers: [Memory]\n", "    workers: [Memory]\n    chain: core_change\n", "    chain: core_change\n    outputs: [memory", "remember has workers and so no chain", nil},
+		{"no worker", "    workers: [Memory]\n", "", "- id: remember", "remember has no workers", nil},
+		{"a worker twice", "workers: [Memory]", "workers: [Memory, Memory]", "workers: [Memory, M", "Memory is listed twice", nil},
+		{"an intent without a name", "  - id: identify\n", "  -\n", "workers: [Identity]", "an intent has no id", map[string]string{"- id: circle_decision": "the intents have no identify"}},
+		{"triggers in a language nobody declared", "      en: [remember that,", "      fr: [retiens]\n      en: [remember that,", "fr: [", `"fr" is none of the registry's locales`, nil},
+		{"triggers left out", "      ja: [覚えて", "      # ja: [覚えて", "en: [remember that,", "remember has no triggers in ja", nil},
+		{"a language twice", "      ja: [覚えて", "      en: [one]\n      ja: [覚えて", "en: [one]", `the triggers of remember has the key "en" twice; the first is on line {{en: [remember that,}}`, nil},
+		{"a trigger of nine words", "      en: [remember that,", "      en: [a b c d e f g h i,", "en: [a b", "a trigger of remember in en is longer than 8 terms or 200 bytes", nil},
+		{"a trigger with room to spare", "      en: [remember that,", "      en: ['keep  it',", "en: ['keep", "a trigger of remember in en has white space that says nothing", nil},
+		{"a trigger that is empty", "      en: [remember that,", "      en: ['',", "en: ['',", "a trigger of remember in en is empty", nil},
+		{"a step of nobody", merge, "  offline_merge:\n    - outputs: [merge_proposal]\n    - worker: Sync\n", "- outputs: [merge", "a step of the chain offline_merge has no worker", nil},
+		{"a list for chains", "chains:\n", "chains: []\nother:\n", "chains: []", "chains is not a mapping", map[string]string{
+			"chains: []\nother": "the chains have no circle_decision|the chains have no external_action|the chains have no gift_exchange|the chains have no offline_merge|the chains have no core_change",
+			"other:":            `the registry has an unknown key "other"`,
+		}},
 		{"a trigger in capitals", "      en: [remember that,", "      en: [Remember That,", "Remember That", "a trigger of remember in en is not in lower case; texts are compared so", nil},
 		{"a star alone", "      en: [remember that,", "      en: ['* that',", "* that", "a trigger of remember in en has a term with nothing before its star", nil},
 		{"a question in one language", "      uk: \"Що має вийти", "      #uk: \"Що має вийти", "en: What should come out", "the question of unclear has no text in uk", nil},

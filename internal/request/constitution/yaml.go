@@ -45,12 +45,12 @@ func (r *reader) root(text []byte) *yaml.Node {
 		return nil
 	}
 	if err != nil {
-		r.syntax(err)
+		r.syntax(err, text)
 		return nil
 	}
 	if next, err := decodeYAML(d); !errors.Is(err, io.EOF) {
 		if err != nil {
-			r.syntax(err)
+			r.syntax(err, text)
 		} else {
 			r.wrong(next, "holds a second document")
 		}
@@ -95,7 +95,7 @@ var countedFromZero = []string{"did not find expected", "found undefined tag", "
 var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`line (\d+): (.*)`) })
 
 // syntax notes an error of the library, which names its line in its text only.
-func (r *reader) syntax(err error) {
+func (r *reader) syntax(err error, text []byte) {
 	line, msg := 1, strings.TrimPrefix(err.Error(), "yaml: ")
 	if m := yamlLine().FindStringSubmatch(err.Error()); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {
@@ -104,6 +104,10 @@ func (r *reader) syntax(err error) {
 		if slices.ContainsFunc(countedFromZero, func(p string) bool { return strings.HasPrefix(msg, p) }) {
 			line++
 		}
+	}
+	if name, ok := strings.CutPrefix(msg, "unknown anchor '"); ok { // the library does not place it
+		name, _, _ = strings.Cut(name, "'")
+		line = bytes.Count(text[:max(bytes.Index(text, []byte("*"+name)), 0)], []byte("\n")) + 1
 	}
 	// What is missing at the end, the library places below it.
 	line = min(line, r.lines)
