@@ -30,6 +30,7 @@ func TestNothingIsLostOrDoubledHoweverOftenTheServiceIsKilled(t *testing.T) {
 
 		restarts := []time.Duration{}
 		known := []string{}
+		killing := time.Now()
 		for n := range half {
 			p, ready := s.launch()
 			begun := time.Now()
@@ -63,6 +64,7 @@ func TestNothingIsLostOrDoubledHoweverOftenTheServiceIsKilled(t *testing.T) {
 			p.kill()
 		}
 		over.Store(true)
+		killed := time.Since(killing)
 
 		p := s.serve()
 		l.finish(2 * patience) // every chain ends
@@ -70,8 +72,8 @@ func TestNothingIsLostOrDoubledHoweverOftenTheServiceIsKilled(t *testing.T) {
 		s.proveAudit(known...)
 		f := l.settle(here)
 		slices.Sort(restarts)
-		t.Logf("%d kills, %d chains, %d acknowledged writes, %d requests repeated, %d lost, %d doubled; %d events, %d audit records, %d checkpoints kept; restart median %d ms, most %d ms; seed %d",
-			half, len(l.ledger), l.writes.Load(), l.repeats.Load(), f.lost, f.doubled, len(here.events), len(here.audit), len(known),
+		t.Logf("%d kills, %.2f s each, %d chains, %d acknowledged writes, %d requests repeated, %d lost, %d doubled; %d events, %d audit records, %d checkpoints kept; restart median %d ms, most %d ms; seed %d",
+			half, killed.Seconds()/float64(half), len(l.ledger), l.writes.Load(), l.repeats.Load(), f.lost, f.doubled, len(here.events), len(here.audit), len(known),
 			middle(restarts).Milliseconds(), restarts[len(restarts)-1].Milliseconds(), seed)
 		p.stop()
 	})

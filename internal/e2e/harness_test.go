@@ -102,8 +102,9 @@ type site struct {
 	db     string
 	tokens map[string]string
 
-	mu   sync.Mutex // guards live
-	live *process   // the one that commands and clients of the site speak to
+	mu   sync.Mutex    // guards live and next
+	live *process      // the one that commands and clients of the site speak to
+	next chan struct{} // closed when another one is
 }
 
 var tokenLine = regexp.MustCompile(`(?m)^(\w+) \(.*\n\s+token until .*: (\S+)$`)
@@ -256,6 +257,20 @@ func (s *site) use(p *process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.live = p
+	if s.next != nil {
+		close(s.next)
+		s.next = nil
+	}
+}
+
+// another is closed when the site is served by another process than now.
+func (s *site) another() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.next == nil {
+		s.next = make(chan struct{})
+	}
+	return s.next
 }
 
 // address is where the site is served, "" while it is not.

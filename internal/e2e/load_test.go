@@ -135,6 +135,7 @@ type carrier struct {
 // again makes a request until somebody who may decides about it.
 func (c *carrier) again(do func(u func(user) user) error) error {
 	for {
+		another := c.another()
 		err := do(func(u user) user {
 			if u.limit = c.limit; c.pick != nil {
 				u.at = c.pick()
@@ -151,6 +152,7 @@ func (c *carrier) again(do func(u func(user) user) error) error {
 		select {
 		case <-c.ctx.Done():
 			return errors.Join(c.ctx.Err(), err)
+		case <-another: // so that even the shortest life is one under load
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
