@@ -154,17 +154,31 @@ var layers = []layer{
 			"internal/pipeline/approval", "internal/pipeline/merge", "internal/gate/...",
 		},
 	},
+	{
+		path: "internal/request/memory", why: "what the circle remembers, found by its words", core: true,
+		may: []string{"internal/request/envelope"}, modules: []string{text},
+	},
+	{path: "internal/request", why: "the circle's only entry point, and the ports it needs", may: []string{"internal/request/...", "internal/pipeline/..."}, core: true},
 
 	// Ring 4: adapters.
 	{path: "internal/git", why: "runs git and reads files; yields the gate's input", may: []string{"internal/gate/..."}},
 
-	{path: "internal/store", why: "keeps the contracts", may: []string{"internal/pipeline/..."}},
+	{
+		path: "internal/store", why: "keeps the contracts and the circle",
+		may: []string{
+			"internal/pipeline/...", "internal/request", "internal/request/artifact", "internal/request/circle", "internal/request/envelope",
+			"internal/request/memory",
+		},
+	},
 	{path: "internal/store/sqlite", why: "one database", may: []string{"internal/store"}, modules: []string{sqlite}},
 	{path: "internal/store/postgres", why: "the other database", may: []string{"internal/store"}, modules: []string{pgx}},
 	{path: "internal/store/postgres/pgtest", why: "a database for tests", modules: []string{pgx}},
 	{
 		path: "internal/store/storetest", why: "the suite both databases must pass", modules: []string{cmp},
-		may: []string{"internal/store", "internal/pipeline/..."},
+		may: []string{
+			"internal/store", "internal/pipeline/...", "internal/request", "internal/request/artifact", "internal/request/circle",
+			"internal/request/constitution", "internal/request/envelope", "internal/request/memory",
+		},
 	},
 	{
 		path: "internal/queue", why: "runs the jobs", may: []string{"internal/pipeline/..."},

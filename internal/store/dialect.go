@@ -48,6 +48,9 @@ type Dialect struct {
 	// a call and no message.
 	Together Together
 
+	// FullText is how words are found.
+	FullText FullText
+
 	// Bytes is the type of columns that hold bytes.
 	Bytes string
 

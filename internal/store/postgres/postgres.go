@@ -108,6 +108,10 @@ func dialect(migrations fs.FS) store.Dialect {
 			SELECT n, EXISTS (SELECT 1 FROM contracts WHERE id = $2 || '-' || CASE WHEN n < 1000 THEN lpad(n::text, 3, '0') ELSE n::text END) FROM next`,
 		Together: together,
 		Bytes:    "BYTEA",
+		FullText: store.FullText{
+			Terms: "to_tsvector('simple', $1)", Match: "terms @@ to_tsquery('simple', $1)",
+			Best: "ts_rank(terms, to_tsquery('simple', $1)) DESC", Begin: ":*", Either: " | ",
+		},
 		// Rows that an invariant needs are locked, each statement then reads
 		// what is committed; stricter levels would refuse every second update,
 		// because they share counters.

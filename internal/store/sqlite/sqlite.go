@@ -163,7 +163,10 @@ func dialect(migrations fs.FS) store.Dialect {
 		Name: "sqlite",
 		Number: `UPDATE counters SET value = value + 1 WHERE name = $1
 			RETURNING value, EXISTS (SELECT 1 FROM contracts WHERE id = $2 || '-' || printf('%03d', value))`,
-		Bytes:   "BLOB",
+		Bytes: "BLOB",
+		FullText: store.FullText{
+			Terms: "$1", Match: "circle_search MATCH $1", Best: "bm25(circle_search)", Begin: "*", Either: " OR ",
+		},
 		Read:    sql.TxOptions{ReadOnly: true},
 		Grouped: true,
 		Again: func(err error) bool {

@@ -43,6 +43,11 @@ func Run(t *testing.T, open Open) {
 		{"retention", retention},
 		{"transactions", transactions},
 		{"nodes", nodes},
+		{"circles", circles},
+		{"circle requests", circleRequests},
+		{"circle artifacts", circleArtifacts},
+		{"circle memory", circleMemory},
+		{"identity", identity},
 		{"twice", twice},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.test(t, open) })

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"plimsoll.dev/internal/pipeline"
+	"plimsoll.dev/internal/request"
 )
 
 // A method no test calls could do anything on the second database.
@@ -30,6 +31,9 @@ func TestEveryMethodOfThePortIsTested(t *testing.T) {
 		reflect.TypeFor[pipeline.Store]():  `store`,
 		reflect.TypeFor[pipeline.Reader](): `(r|tx)`,
 		reflect.TypeFor[pipeline.Tx]():     `(r|tx|leaked)`,
+		reflect.TypeFor[request.Store]():   `store\.Circles\(\)`,
+		reflect.TypeFor[request.Reader]():  `(cr|ct)`,
+		reflect.TypeFor[request.Tx]():      `(cr|ct)`,
 	} {
 		for i := range port.NumMethod() {
 			name := port.Method(i).Name
@@ -39,6 +43,9 @@ func TestEveryMethodOfThePortIsTested(t *testing.T) {
 		}
 	}
 }
+
+// fullText is the one migration that each database has in words of its own.
+const fullText = "0005_circle_search.sql"
 
 // Both databases have the same tables, columns and constraints; only the words
 // for them differ.
@@ -70,6 +77,9 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 		return strings.ReplaceAll(plain, ") ;", ");")
 	}
 	for _, f := range files {
+		if f.Name() == fullText { // where the two have nothing in common
+			continue
+		}
 		if a, b := read("../sqlite/migration/"+f.Name()), read("../postgres/migration/"+f.Name()); a != b {
 			t.Errorf("%s:\nsqlite   %s\npostgres %s", f.Name(), a, b)
 		}
