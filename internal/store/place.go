@@ -75,12 +75,18 @@ func (s *Store) link(ctx context.Context, q *sql.Tx, head event.Head) (event.Hea
 		head = head.Append(line)
 		values = append(values, "(CAST("+w.arg(seq)+" AS BIGINT), CAST("+w.arg(head.Count)+" AS BIGINT), CAST("+w.arg(append([]byte{}, head.Link[:]...))+" AS "+s.db.Dialect.Bytes+"))")
 	}
-	if err := errors.Join(found.Err(), found.Close()); err != nil || len(values) == 0 {
+	records := int64(len(values))
+	if err := errors.Join(found.Err(), found.Close()); err != nil || records == 0 {
 		return head, 0, err
+	}
+	// A few lengths of the list are enough for all: each text is prepared once.
+	none := strings.Replace("(CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), CAST(NULL AS BYTES))", "BYTES", s.db.Dialect.Bytes, 1)
+	for len(values)&(len(values)-1) != 0 {
+		values = append(values, none)
 	}
 	_, err = q.ExecContext(ctx, `UPDATE audit SET position = v.column2, link = v.column3
 		FROM (VALUES `+strings.Join(values, ", ")+`) AS v WHERE audit.seq = v.column1`, w.args...)
-	return head, int64(len(values)), err
+	return head, records, err
 }
 
 // Place gives places to what a process left behind that died before it could.
