@@ -194,6 +194,10 @@ var layers = []layer{
 		path: "internal/login", why: "signs people in through their own issuer", may: []string{"internal/pipeline/..."},
 		modules: []string{"github.com/coreos/go-oidc/v3", "golang.org/x/oauth2"},
 	},
+	{
+		path: "internal/identity", why: "second proofs of identity: codes and keys", may: []string{"internal/request"},
+		modules: []string{"github.com/go-webauthn/webauthn", "github.com/pquerna/otp"},
+	},
 	{path: "internal/auditlog", why: "seals the audit log and checks copies of it", may: []string{"internal/pipeline/..."}, modules: []string{xmod}},
 	{
 		path: "internal/execution", why: "the local half of a run: claims a task, works, reports",
