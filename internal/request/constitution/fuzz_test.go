@@ -2,6 +2,7 @@ package constitution_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,29 +57,36 @@ func sound(t *testing.T, name string, text []byte) {
 	}
 }
 
+// edited is text with cut bytes from at on replaced: a small input that reaches
+// deep into a large file.
+func edited(text []byte, at, cut uint16, with string) []byte {
+	from := min(int(at), len(text))
+	to := min(from+int(cut), len(text))
+	return slices.Concat(text[:from], []byte(with), text[to:])
+}
+
 func FuzzRegistry(f *testing.F) {
 	text := string(folder(f)[constitution.RegistryPath].Data)
-	f.Add([]byte(text))
 	for _, edit := range [][2]string{
-		{"priority: 1\n", "priority: 1\n    priority: 1\n"},
-		{"heavy: 1", "heavy: &a 1"},
-		{"outputs: [health_report]", "outputs: [*a]"},
-		{"when: >-", "when: |\n        (((\n      x: >-"},
-		{"2/3", "-2/-3"},
-		{"locales: [en, uk, ja]", "locales: {en: uk}"},
-		{"chains:", "? [a, b]\n: c\nchains:"},
+		{"priority: 1\n", "priority: 1\n    priority: 1\n"}, {"heavy: 1", "heavy: &a 1"}, {"outputs: [health_report]", "outputs: [*a]"},
+		{"when: >-", "when: |\n        (((\n      x: >-"}, {"2/3", "-2/-3"}, {"locales: [en, uk, ja]", "locales: {en: uk}"}, {"chains:", "? [a, b]\n: c\nchains:"},
+		{"# The agents", "%TAG ! tag:x,2000:\n---\n# The agents"}, {"}\n\nlimits", "\n\nlimits"}, {"registry: 1.0.0", "\u2028registry: 1.0.0"},
 	} {
-		f.Add([]byte(strings.Replace(text, edit[0], edit[1], 1)))
+		at := strings.Index(text, edit[0])
+		if at < 0 {
+			f.Fatalf("the registry does not contain %q", edit[0])
+		}
+		f.Add(uint16(at), uint16(len(edit[0])), edit[1])
 	}
-	f.Add([]byte("%TAG ! tag:x,2000:\n---\na: b\n"))
-	f.Add([]byte("a: ["))
-	f.Add([]byte("a: \u2028b: ["))
-	f.Fuzz(func(t *testing.T, text []byte) { sound(t, constitution.RegistryPath, text) })
+	f.Add(uint16(0), uint16(1<<16-1), "a: [")
+	f.Fuzz(func(t *testing.T, at, cut uint16, with string) {
+		sound(t, constitution.RegistryPath, edited([]byte(text), at, cut, with))
+	})
 }
 
 func FuzzPromptFile(f *testing.F) {
 	for _, text := range []string{
-		string(folder(f)["workers/Memory.md"].Data), "---\r\nid: Memory\r\nversion: 1.0.0\r\n---\r\nOne.\r\n\r\n", "---\nid: Memory\nversion: 1.0.0\n---\nA\n\n---\n\nB",
+		"---\r\nid: Memory\r\nversion: 1.0.0\r\n---\r\nOne.\r\n\r\n", "---\nid: Memory\nversion: 1.0.0\n---\nA\n\n---\n\nB",
 		"---\nid: *x\n---\n", "---\n---\nx", "---\nid: Memory\rversion: 1.0.0\n---\nOne\rtwo", "---\nid: Memory\nversion: 1.0.0\nsystem: x\n---\nx",
 	} {
 		f.Add([]byte(text))
@@ -87,18 +95,28 @@ func FuzzPromptFile(f *testing.F) {
 }
 
 func FuzzLock(f *testing.F) {
-	f.Add(folder(f)[constitution.LockPath].Data)
-	f.Add([]byte("JOS_BASE.md 1.0.0 " + digest("")))
-	f.Add([]byte("# only words\r\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	lock := folder(f)[constitution.LockPath].Data
+	f.Add(uint16(0), uint16(0), "JOS_BASE.md 1.0.0 "+digest("")+"\n")
+	f.Add(uint16(0), uint16(1<<16-1), "# only words\r\n")
+	f.Add(uint16(70), uint16(1), "\x00")
+	f.Fuzz(func(t *testing.T, at, cut uint16, with string) {
+		text := edited(lock, at, cut, with)
 		files := folder(t)
 		put(files, constitution.LockPath, string(text))
 		s, err := constitution.Load(files)
 		if _, faulty := errors.AsType[constitution.Faults](err); err != nil && !faulty {
 			t.Fatalf("%v is no list of faults", err)
 		}
-		if err == nil && strings.Count(string(text), "\n")+strings.Count(string(text), "\r") < 14 {
-			t.Fatalf("a lock of fewer than fifteen lines locks %d prompts", len(s.Prompts()))
+		if err != nil {
+			return
+		}
+		for _, p := range s.Prompts() {
+			if !strings.Contains(string(text), p.Path+" ") {
+				t.Fatalf("%s loads although the lock does not name it", p.Path)
+			}
+			if strings.Contains(string(text), p.Path+" "+string(p.Version)+" ") && !strings.Contains(string(text), p.SHA256) {
+				t.Fatalf("%s loads although the lock has another text for it", p.Path)
+			}
 		}
 	})
 }
