@@ -68,9 +68,16 @@ func edited(text []byte, at, cut uint16, with string) []byte {
 func FuzzRegistry(f *testing.F) {
 	text := string(folder(f)[constitution.RegistryPath].Data)
 	for _, edit := range [][2]string{
-		{"priority: 1\n", "priority: 1\n    priority: 1\n"}, {"heavy: 1", "heavy: &a 1"}, {"outputs: [health_report]", "outputs: [*a]"},
-		{"when: >-", "when: |\n        (((\n      x: >-"}, {"2/3", "-2/-3"}, {"locales: [en, uk, ja]", "locales: {en: uk}"}, {"chains:", "? [a, b]\n: c\nchains:"},
-		{"# The agents", "%TAG ! tag:x,2000:\n---\n# The agents"}, {"}\n\nlimits", "\n\nlimits"}, {"registry: 1.0.0", "\u2028registry: 1.0.0"},
+		{"priority: 1\n", "priority: 1\n    priority: 1\n"},
+		{"heavy: 1", "heavy: &a 1"},
+		{"outputs: [health_report]", "outputs: [*a]"},
+		{"when: >-", "when: |\n        (((\n      x: >-"},
+		{"2/3", "-2/-3"},
+		{"locales: [en, uk, ja]", "locales: {en: uk}"},
+		{"chains:", "? [a, b]\n: c\nchains:"},
+		{"# The agents", "%TAG ! tag:x,2000:\n---\n# The agents"},
+		{"}\n\nlimits", "\n\nlimits"},
+		{"registry: 1.0.0", "\u2028registry: 1.0.0"},
 	} {
 		at := strings.Index(text, edit[0])
 		if at < 0 {
