@@ -172,22 +172,35 @@ func beginOn(ctx context.Context, db *sql.DB, how *sql.TxOptions) (*sql.Conn, *s
 
 // View implements pipeline.Store.
 func (s *Store) View(ctx context.Context, fn func(pipeline.Reader) error) error {
-	const op = "store.View"
-	d := &s.db.Dialect
-	sqlTx, err := s.db.Read.BeginTx(ctx, &d.Read)
-	if err != nil {
-		return d.fail(op, "begin a transaction", err)
+	var r *reader
+	over := func() {
+		if r.q != nil {
+			_ = r.q.Rollback()
+		}
 	}
-	defer func() { _ = sqlTx.Rollback() }()
-	r := newReader(ctx, s, sqlTx, func() { _ = sqlTx.Rollback() })
+	r = newReader(ctx, s, nil, over)
+	defer over()
 	defer func() { _ = r.watch.finish() }() // after an error or a panic; else it has ended
-	if err := r.start(op); err != nil {
-		return err
-	}
 	if err := fn(r); err != nil {
 		return err
 	}
+	if r.broken != nil {
+		return r.broken
+	}
 	return r.watch.finish()
+}
+
+// open begins the transaction of a view with its first statement: many views
+// ask one thing and some nothing. The caller has entered the watch.
+func (r *reader) open() error {
+	if r.q != nil {
+		return nil
+	}
+	q, err := r.s.db.Read.BeginTx(r.ctx, &r.d.Read)
+	if err == nil {
+		r.q = q
+	}
+	return err
 }
 
 // Close closes the database. Every loop that uses the store ends before.

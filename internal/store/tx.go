@@ -25,7 +25,7 @@ type reader struct {
 	q       *sql.Tx
 	conn    *sql.Conn // of q, where writes go together; else nil
 	watch   *watch
-	now     time.Time
+	now     time.Time // zero in a view that was not asked for it
 	writing bool
 
 	// What an update knows already (see known.go).
@@ -131,8 +131,19 @@ func (r *reader) start(op string) error {
 // leased says whether this process may write only while others let it.
 func (r *reader) leased() bool { return r.writing && r.s.leased.Load() }
 
-// Now implements pipeline.Reader.
-func (r *reader) Now() time.Time { return r.now }
+// Now implements pipeline.Reader. A view reads the clock when it is first asked
+// for it; when that fails, so does the view.
+func (r *reader) Now() time.Time {
+	if r.now.IsZero() {
+		if err := r.start("store.View"); err != nil {
+			r.now = r.s.clock().UTC().Truncate(time.Millisecond)
+			if r.broken == nil {
+				r.broken = err
+			}
+		}
+	}
+	return r.now
+}
 
 // statementContext is the context of one statement. Where updates share a
 // transaction nothing may interrupt a statement, because SQLite would roll
@@ -163,7 +174,10 @@ func (r *reader) statement(op, what string, args []any, call func(ctx context.Co
 		return err
 	}
 	defer r.watch.leave()
-	err := call(r.statementContext())
+	err := r.open()
+	if err == nil {
+		err = call(r.statementContext())
+	}
 	switch {
 	case err == nil:
 		return nil

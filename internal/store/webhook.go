@@ -96,7 +96,7 @@ func (r *reader) Due(webhook string, limit int) ([]pipeline.Delivery, error) {
 	w := &where{}
 	w.add("d.webhook = " + w.arg(webhook))
 	w.add("d.status = 'pending'")
-	w.add("d.next_at <= " + w.arg(r.now.UnixMicro()))
+	w.add("d.next_at <= " + w.arg(r.Now().UnixMicro()))
 	w.add(`NOT EXISTS (SELECT 1 FROM deliveries e
 		WHERE e.webhook = d.webhook AND e.chain = d.chain AND e.status = 'pending' AND e.position < d.position)`)
 	return rows(r, "store.Due", "list what is due to webhook "+webhook, scanDelivery,

@@ -27,15 +27,25 @@ func (b *report) rate(ctx context.Context, p place, o options) (err error) {
 		return err
 	}
 	var ratios, batches, chains, floors []float64
+	var work, floor []cost
+	var shares []float64
+	cpu := clockOf(ctx, s.db.Write, p.name == "postgres")
 	jobs := int64(0)
 	for i := -1; i < o.rounds; i++ {
 		before := s.board.jobs.Load()
-		took, err := s.chains(ctx, o.chains, o.clients)
+		var took, single time.Duration
+		chain, err := cpu.of(o.chains, func() (err error) {
+			took, err = s.chains(ctx, o.chains, o.clients)
+			return err
+		})
 		if err != nil {
 			return err
 		}
 		jobs = (s.board.jobs.Load() - before) / int64(o.chains)
-		single, err := s.noops(ctx, int(jobs)*o.chains, 1, o.clients)
+		noop, err := cpu.of(o.chains, func() (err error) {
+			single, err = s.noops(ctx, int(jobs)*o.chains, 1, o.clients)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -50,10 +60,15 @@ func (b *report) rate(ctx context.Context, p place, o options) (err error) {
 		batches = append(batches, batch.Seconds()/took.Seconds())
 		chains = append(chains, float64(o.chains)/took.Seconds())
 		floors = append(floors, float64(jobs)*float64(o.chains)/single.Seconds())
+		work, floor = append(work, chain), append(floor, noop)
+		shares = append(shares, float64(noop.sum())/float64(chain.sum()))
 	}
 	rate := middle(chains)
 	fmt.Printf("%-8s  %6.1f chains/s, %d jobs each; no-op jobs one by one %.0f/s; ratio %.2f (%.2f when all no-ops are there at the start)\n",
 		p.name, rate, jobs, middle(floors), middle(ratios), middle(batches))
+	if half := len(work) / 2; work[half].sum() > 0 {
+		fmt.Printf("%-8s  processor time of a chain %s; of as many no-op jobs %s; ratio %.2f\n", p.name, work[half], floor[half], middle(shares))
+	}
 	b.say(middle(ratios) >= 0.6, "%s: %.1f chains/s are %.2f of the rate of as many no-op jobs (budget 0.6)", p.name, rate, middle(ratios))
 
 	s.board.taken()

@@ -26,6 +26,7 @@ const noop pipeline.JobKind = "bench_noop"
 type service struct {
 	*pipeline.Service
 	store *store.Store
+	db    *store.Database
 	queue *queue.Queue
 	board *board
 	end   func() error
@@ -129,7 +130,7 @@ func open(ctx context.Context, at string) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &service{board: &board{
+	s := &service{db: db, board: &board{
 		done: make(chan struct{}, 1<<16), first: make(chan time.Time, 1), since: map[string]time.Time{}, waiting: map[contract.ID]chan pipeline.JobKind{},
 	}}
 	s.store, err = store.New(ctx, db, store.Config{
