@@ -93,6 +93,63 @@ type way struct {
 	runs    int  // parts of a match that go on until a blank
 	head    bool // the pattern is tried at a keyword, with which a match begins
 	lead    *regexp.Regexp
+	sign    *sign
+}
+
+// sign is what must follow a keyword for a match: one of a few bytes, after at
+// most so many of others.
+type sign struct {
+	between [256]bool
+	most    int
+	signs   [256]bool
+}
+
+// signAfter reads it off the parts of a pattern after the keyword; nil when they
+// say nothing of the kind.
+func signAfter(parts []*syntax.Regexp) *sign {
+	s := &sign{}
+	for _, p := range parts {
+		for p.Op == syntax.OpCapture {
+			p = p.Sub[0]
+		}
+		if p.Op == syntax.OpRepeat && p.Min == 0 && p.Max > 0 && p.Sub[0].Op == syntax.OpCharClass {
+			n, _ := longest(p)
+			s.most += n
+			for i := 0; i < len(p.Sub[0].Rune); i += 2 {
+				for c := range 256 {
+					if c >= 0x80 || p.Sub[0].Rune[i] <= rune(c) && rune(c) <= p.Sub[0].Rune[i+1] {
+						s.between[c] = true
+					}
+				}
+			}
+			continue
+		}
+		texts := exact(p)
+		for _, t := range texts {
+			if t == "" || t[0] >= 0x80 || p.Flags&syntax.FoldCase != 0 && 'a' <= t[0] && t[0] <= 'z' {
+				return nil
+			}
+			s.signs[t[0]] = true
+		}
+		if len(texts) == 0 {
+			return nil
+		}
+		return s
+	}
+	return nil
+}
+
+// follows says whether the sign follows the byte at i.
+func (s *sign) follows(text string, i int) bool {
+	for end := min(len(text), i+s.most+1); i < end; i++ {
+		if s.signs[text[i]] {
+			return true
+		}
+		if !s.between[text[i]] {
+			return false
+		}
+	}
+	return false
 }
 
 // plan finds the cheapest way to run a pattern that finds what the pattern alone
@@ -120,12 +177,12 @@ func plan(pattern string, words []string) (way, error) {
 		if err != nil {
 			return w, err
 		}
-		w.pattern, w.head, w.lead = head, true, lead
+		w.pattern, w.head, w.lead, w.sign = head, true, lead, signAfter(re.Sub[2:])
 	}
 	if n, runs := longest(re); n >= 0 && n <= maxReach && holds(re, words, []string{""}) {
 		w.near, w.reach, w.runs = true, n, runs
 	} else if w.head {
-		w.pattern, w.head, w.lead = whole, false, nil
+		w.pattern, w.head, w.lead, w.sign = whole, false, nil, nil
 	}
 	return w, nil
 }

@@ -173,6 +173,9 @@ func (f *Finder) Find(text string) []screen.Match {
 			continue
 		case r.way.head:
 			for _, s := range at {
+				if r.way.sign != nil && !r.way.sign.follows(text, s.end) {
+					continue
+				}
 				f.try(text, s.start, r.way.right(text, s.end), r, take)
 			}
 			continue

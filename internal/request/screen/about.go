@@ -46,29 +46,18 @@ var topics = []topic{
 }
 
 // words finds the topics, and coordinates.
-func (p *seeker) words() {
-	for i := range topics {
-		t := &topics[i]
-		for w := range strings.SplitSeq(t.parts[0], "|") {
-			for from := 0; ; {
-				n := strings.Index(p.lower[from:], w)
-				if n < 0 {
-					break
-				}
-				start := from + n
-				end := start + len(w)
-				from = end
-				if b, _ := utf8.DecodeLastRuneInString(p.lower[:start]); start > 0 && w[0] != ' ' && unicode.IsLetter(b) && scriptOf(b) != cjk {
-					continue
-				}
-				if len(t.parts) > 1 {
-					if end = p.beside(t, start, end); end < 0 {
-						continue
-					}
-				}
-				p.add(t.kind, t.rule, start, end)
+func (p *seeker) words(words []heard) {
+	for _, h := range words {
+		if h.list != hearTopic {
+			continue
+		}
+		t, end := &topics[h.topic], h.end
+		if len(t.parts) > 1 {
+			if end = p.beside(t, h.start, h.end); end < 0 {
+				continue
 			}
 		}
+		p.add(t.kind, t.rule, h.start, end)
 	}
 	p.coordinates()
 }

@@ -37,8 +37,7 @@ type context struct {
 	obey    bool // and it is to be done
 }
 
-func (m *matcher) find(t Text) []breach {
-	r := read(t)
+func (m *matcher) find(r *reading) []breach {
 	s := &scene{reading: r, hits: m.words.find(r)}
 	s.sort()
 	s.weigh(m.words.locales)
@@ -275,7 +274,7 @@ func japaneseOrder(form string, h *hit) bool {
 	rest := form[h.end:]
 	for _, e := range takenBack {
 		if strings.HasPrefix(rest, e) {
-			return h.class == Bypass && e == "ないで" || h.class == Conceal && e == "ないで"
+			return h.class == Bypass && e == "ないで" || h.class == Silence && e == "ないで"
 		}
 	}
 	if h.mood == Command {
@@ -303,20 +302,21 @@ heads:
 		if !fits(head, &r.Needs[0]) {
 			continue
 		}
-		start, end := head.start, head.end
+		start, end, quoted := head.start, head.end, false
 		for k := 1; k < len(r.Needs); k++ {
 			other := s.near(head, i, &r.Needs[k], r.Within, n)
 			if other == nil {
 				continue heads
 			}
 			start, end = min(start, other.start), max(end, other.end)
+			quoted = quoted || s.words[other.first].quoted
 		}
 		for _, c := range r.Unless {
 			if s.nearby(head, i, span, c, start, end) {
 				continue heads
 			}
 		}
-		b := breach{rule: r, locale: locales[head.locale], start: start, end: end, data: s.data(head, n)}
+		b := breach{rule: r, locale: locales[head.locale], start: start, end: end, data: s.data(head, n, quoted)}
 		if s.quoted += one(b.data); !b.data || s.quoted <= maxBreaches/2 {
 			found = append(found, b)
 		}
@@ -361,6 +361,10 @@ func (s *scene) near(head *hit, i int, need *Need, within, n int) *hit {
 	for j := i + 1; j < span[1] && s.hits[j].at-head.at <= within+reachOfPhrase && try(j); j++ {
 	}
 	for j := i - 1; j >= span[0] && head.at-s.hits[j].at <= within+reachOfPhrase && try(j); j-- {
+	}
+	if best == nil && need.Later {
+		for j := span[1]; j < len(s.hits) && s.hits[j].at-head.at <= within && try(j); j++ {
+		}
 	}
 	if best == nil && need.Across && n > 0 && s.pronoun(head, i, span) {
 		span = s.sentences[n-1]
@@ -444,7 +448,10 @@ func (s *scene) unit(at int) int {
 // quotation is, when the words around it say so and nothing says that it is to be
 // done. Without quotation marks there must be a word of saying with a colon before
 // it, and more.
-func (s *scene) data(head *hit, n int) bool {
+//
+// quoted says that another word of the rule stands in a quotation: a verb outside
+// has the quotation for its object then ("translate: “send ...”").
+func (s *scene) data(head *hit, n int, quoted bool) bool {
 	near := context{}
 	for k := max(0, n-1); k <= min(n+1, len(s.context)-1); k++ {
 		c := s.context[k]
@@ -459,7 +466,7 @@ func (s *scene) data(head *hit, n int) bool {
 	if s.words[head.first].quoted {
 		return near.mention || near.say && !near.boss
 	}
-	return near.mention && s.reported(head)
+	return near.mention && (quoted || s.reported(head))
 }
 
 // reported says whether a colon with a word of saying stands before the head in

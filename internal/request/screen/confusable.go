@@ -65,13 +65,24 @@ func scriptOf(r rune) script {
 // letters that only look right put back. Most words have one.
 func spellings(word string, buf []string) []string {
 	buf = append(buf[:0], word)
+	usual := true
+	for i := 0; i < len(word) && usual; i++ {
+		usual = 'a' <= word[i] && word[i] <= 'z'
+	}
+	if usual {
+		return buf
+	}
 	var letters, figures, counted int
+	foreign := false
 	var has [otherScript + 1]int
 	for _, r := range word {
 		counted++
 		if s := scriptOf(r); s != noScript {
 			has[s]++
 			letters++
+			if s == slavic && r != 'ґ' && (r > 'я' && r != 'і' && r != 'ї' && r != 'є' && r != 'ё') {
+				foreign = true // no letter of a language that is read here
+			}
 		} else if digits[r] != 0 {
 			figures++
 		}
@@ -91,7 +102,7 @@ func spellings(word string, buf []string) []string {
 		}
 	}
 	// A short word of another script that could be read as a Latin one is not.
-	if has[latin] > 0 || figures > 0 || letters > 3 {
+	if has[latin] > 0 || figures > 0 || letters > 3 || foreign {
 		if w, ok := respelt(word, lookalikes, latin); ok && w != word {
 			buf = append(buf, w)
 		}
@@ -106,6 +117,11 @@ func spellings(word string, buf []string) []string {
 
 // respelt writes a word in one script, or says that it cannot be.
 func respelt(word string, table map[rune]rune, to script) (string, bool) {
+	for _, r := range word {
+		if s := scriptOf(r); s != noScript && s != to && table[r] == 0 {
+			return "", false
+		}
+	}
 	out := make([]rune, 0, len(word))
 	for i, r := range word {
 		s := scriptOf(r)

@@ -56,7 +56,8 @@ func decoded(t Text) (out Text, kinds string, ok bool) {
 	s := t.form
 	var next [16]int // where each decoder looks again
 	for i := 0; i < len(s); {
-		if s[i] >= utf8.RuneSelf || s[i] == ' ' {
+		// A run of letters and digits is looked at from its beginning.
+		if s[i] >= utf8.RuneSelf || s[i] == ' ' || i > 0 && alphanumeric(s[i]) && alphanumeric(s[i-1]) && !(len(found) > 0 && found[len(found)-1].end == i) {
 			i++
 			continue
 		}
@@ -88,7 +89,7 @@ func decoded(t Text) (out Text, kinds string, ok bool) {
 	last := 0
 	for _, f := range found {
 		b.copy(t, last, f.start)
-		b.writeString(f.text, t.Origin(f.start, f.end))
+		b.writeString(f.text, t.Origin(f.start, f.end).small())
 		last = f.end
 		if !strings.Contains(kinds, f.kind) {
 			kinds += "+" + f.kind
@@ -96,6 +97,10 @@ func decoded(t Text) (out Text, kinds string, ok bool) {
 	}
 	b.copy(t, last, len(s))
 	return b.text(t.size), kinds[1:], true
+}
+
+func alphanumeric(c byte) bool {
+	return digitByte(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 func digitByte(c byte) bool { return c >= '0' && c <= '9' }
@@ -422,7 +427,7 @@ func hiddenText(s string) (Text, bool) {
 		if r < 0xfe00 {
 			continue
 		}
-		at := Span{i, i + utf8.RuneLen(r)}
+		at := Span{i, i + utf8.RuneLen(r)}.small()
 		switch {
 		case r >= 0xe0020 && r <= 0xe007e:
 			r -= 0xe0000

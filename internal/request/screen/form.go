@@ -7,8 +7,9 @@ import (
 
 // form is a text in one of the ways it may be read, with the name of the way.
 type form struct {
-	name string
-	text Text // case kept
+	name   string
+	text   Text // case kept
+	folded Text
 }
 
 // forms are the ways a text may be read, the plain one first: without what cannot
@@ -17,14 +18,14 @@ type form struct {
 // before it.
 func forms(s string) []form {
 	t := plain(s)
-	list := []form{{"plain", t}}
+	list := []form{{name: "plain", text: t}}
 	add := func(name string, t Text) {
 		for _, f := range list {
 			if f.text.form == t.form {
 				return
 			}
 		}
-		list = append(list, form{name, t})
+		list = append(list, form{name: name, text: t})
 	}
 	if d, ok := despaced(t); ok {
 		add("spaced", d)
@@ -48,32 +49,73 @@ func forms(s string) []form {
 			add("invisible>"+kinds, d)
 		}
 	}
+	for i := range list {
+		list[i].folded = folded(list[i].text)
+	}
 	return list
+}
+
+// A turning is a way to write every word of a text differently, or the text as a
+// whole, that a reader undoes in the head.
+type turning struct {
+	name string
+	word func(dst []byte, word string) []byte // nil when the word has no such form
+	text func(t Text) Text
+}
+
+var turnings = []turning{{"rot13", rot13Word, rot13}, {"reversed", reversedWord, reversed}}
+
+func rot13Byte(c byte) byte {
+	switch {
+	case 'a' <= c && c <= 'z':
+		return 'a' + (c-'a'+13)%26
+	case 'A' <= c && c <= 'Z':
+		return 'A' + (c-'A'+13)%26
+	}
+	return c
+}
+
+func rot13Word(dst []byte, word string) []byte {
+	for i := range len(word) {
+		if word[i] >= utf8.RuneSelf {
+			return nil
+		}
+		dst = append(dst, rot13Byte(word[i]))
+	}
+	return dst
 }
 
 // rot13 turns every Latin letter by half the alphabet.
 func rot13(t Text) Text {
 	b := []byte(t.form)
 	for i, c := range b {
-		switch {
-		case 'a' <= c && c <= 'z':
-			b[i] = 'a' + (c-'a'+13)%26
-		case 'A' <= c && c <= 'Z':
-			b[i] = 'A' + (c-'A'+13)%26
-		}
+		b[i] = rot13Byte(c)
 	}
 	return Text{form: string(b), from: t.from, size: t.size}
 }
 
+func reversedWord(dst []byte, word string) []byte {
+	for i := len(word); i > 0; {
+		_, n := utf8.DecodeLastRuneInString(word[:i])
+		i -= n
+		dst = append(dst, word[i:i+n]...)
+	}
+	return dst
+}
+
 // reversed is the text read from its end, character by character.
 func reversed(t Text) Text {
-	b := newBuilder(len(t.form))
+	b := make([]byte, 0, len(t.form))
+	from := make([]place, 0, len(t.form))
 	for i := len(t.form); i > 0; {
 		_, n := utf8.DecodeLastRuneInString(t.form[:i])
-		b.copy(t, i-n, i)
 		i -= n
+		b = append(b, t.form[i:i+n]...)
+		for j := range n {
+			from = append(from, t.at(i+j))
+		}
 	}
-	return b.text(t.size)
+	return Text{form: string(b), from: from, size: t.size}
 }
 
 // How words are cut up: single letters with gaps of up to maxGap bytes, or chunks
@@ -121,7 +163,7 @@ func despaced(t Text) (Text, bool) {
 		}
 		for k, p := range pieces {
 			if k > 0 && p.Start-pieces[k-1].End > narrow {
-				b.writeByte(' ', t.Origin(pieces[k-1].End, p.Start))
+				b.writeByte(' ', t.Origin(pieces[k-1].End, p.Start).small())
 			}
 			b.copy(t, p.Start, p.End)
 		}

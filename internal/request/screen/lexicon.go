@@ -17,7 +17,9 @@ const (
 	Rules                // the constitution, and what somebody was told to keep to
 	Guard                // a check, a consent, a gate: what stands in the way
 	Record               // the audit log and its entries
-	Conceal              // delete, hide, keep silent about
+	Conceal              // delete, hide
+	Silence              // do not tell, do not log
+	From                 // from somebody
 	Reveal               // show, tell, send
 	Ask                  // what is, which are
 	Secret               // passwords, keys, tokens
@@ -91,9 +93,9 @@ type entry struct {
 }
 
 // node is a place in the tree of letters.
-type node struct {
+type node[E any] struct {
 	edges   []edgeTo
-	entries []entry
+	entries []E
 }
 
 type edgeTo struct {
@@ -104,16 +106,19 @@ type edgeTo struct {
 // dictionary finds the words of all lexicons in one walk.
 type dictionary struct {
 	locales []string
-	spaced  tree
-	run     tree
+	spaced  tree[entry]
+	run     tree[entry]
 }
 
-type tree struct {
-	nodes []node
+// tree finds every word of a list that begins at a place.
+type tree[E any] struct {
+	nodes []node[E]
 	first [256]int32 // the children of the root
 }
 
-func (t *tree) step(n int32, c byte) int32 {
+func newTree[E any]() tree[E] { return tree[E]{nodes: make([]node[E], 1)} }
+
+func (t *tree[E]) step(n int32, c byte) int32 {
 	if n == 0 {
 		return t.first[c]
 	}
@@ -125,13 +130,13 @@ func (t *tree) step(n int32, c byte) int32 {
 	return 0
 }
 
-func (t *tree) add(word string, e entry) {
+func (t *tree[E]) add(word string, e E) {
 	n := int32(0)
 	for i := 0; i < len(word); i++ {
 		next := t.step(n, word[i])
 		if next == 0 {
 			next = int32(len(t.nodes))
-			t.nodes = append(t.nodes, node{})
+			t.nodes = append(t.nodes, node[E]{})
 			if n == 0 {
 				t.first[word[i]] = next
 			} else {
@@ -145,7 +150,7 @@ func (t *tree) add(word string, e entry) {
 
 // compile makes a dictionary. The error names the locale and the word.
 func compile(lexicons []Lexicon) (*dictionary, error) {
-	d := &dictionary{spaced: tree{nodes: make([]node, 1)}, run: tree{nodes: make([]node, 1)}}
+	d := &dictionary{spaced: newTree[entry](), run: newTree[entry]()}
 	for i, l := range lexicons {
 		if l.Locale == "" || i > 255 {
 			return nil, fmt.Errorf("lexicon %d has no locale", i+1)
@@ -209,48 +214,140 @@ func (d *dictionary) find(r *reading) []hit {
 			hits = d.walk(hits, r, &d.spaced, i, 0, s, w.at, false)
 		}
 	}
+	return owners(hits, r)
+}
+
+// owners adds the names that say whose something is: "Taras's notes", "the notes
+// of Taras", and in Ukrainian a name right after the word for notes.
+func owners(hits []hit, r *reading) []hit {
+	notes := map[int]bool{} // words after which a name is an owner
+	for _, h := range hits {
+		if h.class == Notes {
+			notes[h.last+1] = true
+		}
+	}
+	if len(notes) == 0 {
+		return hits
+	}
+	for i := 1; i < len(r.words); i++ {
+		w := &r.words[i]
+		if !w.upper || w.sentence != r.words[i-1].sentence {
+			continue
+		}
+		if before := r.string(i - 1); strings.HasSuffix(r.string(i), "'s") || before == "of" || before == "by" || notes[i] {
+			hits = append(hits, hit{entry: entry{class: Other}, start: w.start, end: w.end, first: i, last: i, at: w.at, sentence: w.sentence})
+		}
+	}
 	return hits
 }
 
 // minGlued is the shortest word, in bytes, that is found inside a longer one.
 const minGlued = 4
 
-// walk follows the letters of text from byte j on, through the following words
-// where an entry has several.
-func (d *dictionary) walk(hits []hit, r *reading, t *tree, i, j int, text string, at int, glued bool) []hit {
+// walk follows the letters of the i-th word from byte j on.
+func (d *dictionary) walk(hits []hit, r *reading, t *tree[entry], i, j int, text string, at int, glued bool) []hit {
 	w := &r.words[i]
-	whole := len(text) == w.end-w.start // another spelling has no places inside
-	n, last, from := int32(0), i, j
-	for {
-		for ; j < len(text); j++ {
-			n = t.step(n, text[j])
-			if n == 0 {
-				return hits
-			}
-			for _, e := range t.nodes[n].entries {
-				if glued && j+1-from < minGlued || !glued && !e.open && j+1 != len(text) {
-					continue
-				}
-				h := hit{entry: e, start: w.start, end: r.words[last].end, first: i, last: last, at: at, sentence: w.sentence}
-				if w.cjk || glued {
-					h.start = w.start + from
-				}
-				if whole && (w.cjk || glued) && last == i {
-					h.end = w.start + j + 1
-				}
-				hits = append(hits, h)
-			}
-		}
-		if w.cjk || glued || !r.gap(last) {
+	return d.follow(hits, r, t, 0, i, j, text, hit{
+		start: w.start, first: i, at: at, sentence: w.sentence,
+	}, glued, len(text) == w.end-w.start)
+}
+
+// follow goes on from a node with the letters of the last word from byte j on, and
+// with the words after it where an entry has several. whole says that the text is
+// the word as it stands, so that places inside it are known.
+func (d *dictionary) follow(hits []hit, r *reading, t *tree[entry], n int32, last, j int, text string, h hit, glued, whole bool) []hit {
+	w := &r.words[last]
+	inside := w.cjk || glued
+	if inside && last == h.first {
+		h.start = w.start + j
+	}
+	from := j
+	for ; j < len(text); j++ {
+		if n = t.step(n, text[j]); n == 0 {
 			return hits
 		}
+		for _, e := range t.nodes[n].entries {
+			if glued && j+1-from < minGlued || !glued && !e.open && j+1 != len(text) {
+				continue
+			}
+			h.entry, h.last, h.end = e, last, w.end
+			if inside && whole {
+				h.end = w.start + j + 1
+			}
+			hits = append(hits, h)
+		}
+	}
+	if glued || last+1 >= len(r.words) {
+		return hits
+	}
+	switch next := &r.words[last+1]; {
+	case next.start == w.end: // another writing begins
+	case w.cjk || next.cjk || !r.gap(last) || next.sentence != w.sentence:
+		return hits
+	default:
 		if n = t.step(n, ' '); n == 0 {
 			return hits
 		}
-		last++
-		text, j = r.string(last), 0
-		if s := spellings(text, nil); len(s) > 1 && t.step(n, text[0]) == 0 {
-			text = s[1]
+	}
+	if len(t.nodes[n].edges) == 0 {
+		return hits
+	}
+	var buf [3]string
+	text = r.string(last + 1)
+	for k, s := range spellings(text, buf[:0]) {
+		hits = d.follow(hits, r, t, n, last+1, 0, s, h, false, k == 0)
+	}
+	return hits
+}
+
+// promising says whether a reading may say something in words that are turned,
+// each by itself, into others of the same length. One longer word that a rule
+// could need is enough; looking costs much less than reading the whole text so.
+func (d *dictionary) promising(r *reading, turn func(dst []byte, word string) []byte) bool {
+	var buf [128]byte
+	for i := range r.words {
+		text := r.string(i)
+		if len(text) < minTurned || len(text) > len(buf) && !r.words[i].cjk {
+			continue
+		}
+		word := turn(buf[:0], text)
+		if word == nil {
+			continue
+		}
+		if !r.words[i].cjk {
+			if promises(&d.spaced, word, false) {
+				return true
+			}
+			continue
+		}
+		for j := range word {
+			if promises(&d.run, word[j:], true) {
+				return true
+			}
 		}
 	}
+	return false
+}
+
+// minTurned is the shortest word, in bytes, that promises anything.
+const minTurned = 5
+
+// promises says whether a word of the tree that a rule could need begins the text,
+// and ends it unless it may go on.
+func promises(t *tree[entry], text []byte, inside bool) bool {
+	n := int32(0)
+	for j, c := range text {
+		if n = t.step(n, c); n == 0 {
+			return false
+		}
+		if j+1 < minTurned {
+			continue
+		}
+		for _, e := range t.nodes[n].entries {
+			if e.class < Meta && (inside || e.open || j+1 == len(text)) {
+				return true
+			}
+		}
+	}
+	return false
 }

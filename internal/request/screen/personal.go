@@ -40,12 +40,12 @@ const maxData = 128
 // personal finds personal data in a form that keeps its case. Only what is certain
 // counts: numbers need their check digits or a word that says what they are, names
 // a title (docs/spec/circle.md §8 asks for evidence, not for guesses).
-func personal(s string) []datum {
-	p := &seeker{s: s, lower: lowered(s)}
+func personal(s, lower string, words []heard) []datum {
+	p := &seeker{s: s, lower: lower}
 	p.emails()
 	p.numbers()
 	p.ibans()
-	p.words()
+	p.words(words)
 	p.names()
 	return p.found
 }

@@ -30,6 +30,7 @@ type Need struct {
 	Order  bool // the word is a verb, and an order
 	After  bool // it stands after the first part
 	Across bool // it may stand in the sentence before, when the first part is followed by a pronoun
+	Later  bool // it may stand in a sentence after that of the first part
 	Within int  // farthest distance from the first part, in units; 0 is the rule's own
 }
 
@@ -54,12 +55,13 @@ func rules() []Rule {
 		{ID: "breach.bypass-guard", Kind: BypassRules, Needs: []Need{order(Bypass), any1(Guard)}, Within: 18, Unless: []Class{Will}},
 		{ID: "breach.bypass-rules", Kind: BypassRules, Needs: []Need{order(Bypass), {Any: []Class{Rules}, Across: true}}, Within: 27},
 		{ID: "breach.conceal", Kind: Concealment, Needs: []Need{order(Conceal), any1(Record)}, Within: 24},
-		{ID: "breach.conceal-from", Kind: Concealment, Needs: []Need{order(Conceal), {Any: []Class{Guard}, Within: 15}, any1(Pronoun, Record, Data, Act)}, Within: 30},
+		{ID: "breach.conceal-from", Kind: Concealment, Needs: []Need{order(Conceal), {Any: []Class{From}, Within: 24}, any1(Guard)}, Within: 30},
+		{ID: "breach.silence", Kind: Concealment, Needs: []Need{order(Silence), any1(Guard, Record)}, Within: 15},
 		{ID: "breach.execute", Kind: AskToExecute, Needs: []Need{order(Execute), {Any: []Class{Effect}, Within: 15}}, Within: 15, Unless: []Class{Will}},
 		{ID: "breach.act-unasked", Kind: AskToExecute, Needs: []Need{order(Act, Execute), any1(Unasked)}, Within: 48, Unless: []Class{Will}},
 		{ID: "breach.exfiltrate", Kind: Exfiltration, Needs: []Need{order(Reveal, Act), any1(Data, Notes, Secret, Hidden), any1(Outward)}, Within: 45},
 		{ID: "breach.forge-status", Kind: Impersonation, Needs: []Need{order(Forge, Decide), any1(Settled), any1(Unasked, InName, Member)}, Within: 45},
-		{ID: "breach.forged-authority", Kind: ForgedAuthority, Needs: []Need{any1(Marker), order(Bypass, Reveal, Execute, Act, Conceal, Decide, Assume, Obey, Forge, Void)}, Within: 90},
+		{ID: "breach.forged-authority", Kind: ForgedAuthority, Needs: []Need{any1(Marker), {Any: []Class{Bypass, Reveal, Execute, Act, Conceal, Decide, Assume, Obey, Forge, Void}, Order: true, Later: true}}, Within: 90},
 		{ID: "breach.impersonate", Kind: Impersonation, Needs: []Need{order(Decide), any1(InName)}, Within: 30, Unless: []Class{Will}},
 		{ID: "breach.persona", Kind: Persona, Needs: []Need{order(Assume), any1(Free)}, Within: 42},
 		{ID: "breach.persona-told", Kind: Persona, Needs: []Need{any1(Free), any1(You), order(Reveal, Bypass, Execute, Assume, Obey, Act)}, Within: 36},

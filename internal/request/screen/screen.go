@@ -61,6 +61,7 @@ func (r *Report) Breach() bool {
 type Screen struct {
 	secrets Secrets
 	match   matcher
+	listen  listener
 }
 
 // Config is what a Screen is made of.
@@ -79,7 +80,7 @@ func New(c Config) (*Screen, error) {
 	if err != nil {
 		return nil, fault.E(op, fault.Invalid, "the words of a language cannot be used", err)
 	}
-	return &Screen{secrets: c.Secrets, match: matcher{words: words, rules: rules()}}, nil
+	return &Screen{secrets: c.Secrets, match: matcher{words: words, rules: rules()}, listen: newListener()}, nil
 }
 
 // Read screens a text. It takes any bytes; those that are no UTF-8 read as blanks.
@@ -93,35 +94,33 @@ func (s *Screen) Read(text string) Report {
 		if f.text.form != text {
 			c.secrets(f.name, f.text, s.secrets.Find(f.text.form))
 		}
-		c.secrets(f.name, f.text, spoken(f.text.form))
+		lower := lowered(f.text.form)
+		words := s.listen.listen(lower)
+		c.secrets(f.name, f.text, spoken(f.text.form, lower, words))
+		if !strings.HasSuffix(f.name, "spaced") {
+			c.personal(f.name, f.text, personal(f.text.form, lower, words))
+		}
 	}
 	spans := merged(c.spans)
 
+	var deepest form
+	var words *reading
 	for _, f := range ways {
-		if !strings.HasSuffix(f.name, "spaced") {
-			c.personal(f.name, f.text, personal(f.text.form))
-		}
-	}
-
-	last := 0
-	for i, f := range ways {
-		c.breaches(f.name, s.match.find(folded(f.text)), folded(f.text))
+		r := read(f.folded, f.text.form)
+		c.breaches(f.name, s.match.find(r), f.folded)
 		if !strings.HasSuffix(f.name, "spaced") && f.name != "invisible" {
-			last = i
+			deepest, words = f, r
 		}
 	}
-	for _, turned := range []struct {
-		name string
-		text Text
-	}{{"rot13", rot13(folded(ways[last].text))}, {"reversed", reversed(folded(ways[last].text))}} {
-		name := turned.name
-		if last > 0 {
-			name = ways[last].name + ">" + name
+	for _, t := range turnings {
+		if !s.match.words.promising(words, t.word) {
+			continue
 		}
-		c.breaches(name, s.match.find(turned.text), turned.text)
+		text := t.text(deepest.folded)
+		c.breaches(strings.TrimPrefix(deepest.name+">"+t.name, "plain>"), s.match.find(read(text, "")), text)
 	}
 
-	return Report{Findings: c.sorted(), Redacted: redact(text, spans), Text: masked(folded(ways[0].text), spans)}
+	return Report{Findings: c.sorted(), Redacted: redact(text, spans), Text: masked(ways[0].folded, spans)}
 }
 
 // collector keeps the first finding of each rule at each place.

@@ -44,50 +44,31 @@ var pins = []string{"pin", "pin code", "пін", "пін-код", "пінкод"
 // spoken finds the secrets that no service has given a form: a password that
 // somebody writes into a sentence, a login inside an address, a private key, the
 // words of a wallet.
-func spoken(s string) []Match {
+func spoken(s, lower string, heard []heard) []Match {
 	var found []Match
-	lower := lowered(s)
-	for _, w := range told {
-		found = after(found, s, lower, w, "spoken-secret", secretWord)
-	}
-	for _, w := range pins {
-		found = after(found, s, lower, w, "spoken-pin", pinWord)
-	}
-	for _, w := range seeds {
-		found = after(found, s, lower, w, "seed-phrase", seedWords)
+	for _, h := range heard {
+		switch h.list {
+		case hearTold:
+			found = after(found, s, lower, h.end, "spoken-secret", secretWord)
+		case hearPin:
+			found = after(found, s, lower, h.end, "spoken-pin", pinWord)
+		case hearSeed:
+			found = after(found, s, lower, h.end, "seed-phrase", seedWords)
+		case hearTopic:
+		}
 	}
 	return keyBlocks(logins(found, s), s)
 }
 
-// lowered has the length of s, so that places in both are the same.
-func lowered(s string) string {
-	return strings.Map(func(r rune) rune {
-		if l := unicode.ToLower(r); utf8.RuneLen(l) == utf8.RuneLen(r) {
-			return l
-		}
-		return r
-	}, s)
-}
-
-// after looks at what is written after each occurrence of a word: within a few
+// after looks at what is written after a word that ends at a byte: within a few
 // words, and behind a sign or a word that says "is".
-func after(found []Match, s, lower, word, rule string, take func(s string) int) []Match {
-	for from := 0; ; {
-		i := strings.Index(lower[from:], word)
-		if i < 0 {
-			return found
-		}
-		i += from
-		from = i + len(word)
-		if b, _ := utf8.DecodeLastRuneInString(lower[:i]); i > 0 && scriptOf(b) == latin && scriptOf(rune(word[0])) == latin && rule == "spoken-pin" {
-			continue
-		}
-		if at := value(s, lower, from); at >= 0 {
-			if n := take(s[at:]); n > 0 {
-				found = append(found, Match{rule, at, at + n})
-			}
+func after(found []Match, s, lower string, end int, rule string, take func(s string) int) []Match {
+	if at := value(s, lower, end); at >= 0 {
+		if n := take(s[at:]); n > 0 {
+			return append(found, Match{rule, at, at + n})
 		}
 	}
+	return found
 }
 
 // assigned are the signs and words between a name and its value.
@@ -327,9 +308,10 @@ func masked(t Text, spans []Span) Text {
 		return t
 	}
 	b := []byte(t.form)
-	for i, f := range t.from {
-		k, _ := slices.BinarySearchFunc(spans, f.Start, func(s Span, at int) int { return s.End - 1 - at })
-		if k < len(spans) && spans[k].Start < f.End && f.Start < spans[k].End {
+	for i := range b {
+		f := t.at(i)
+		k, _ := slices.BinarySearchFunc(spans, int(f.start), func(s Span, at int) int { return s.End - 1 - at })
+		if k < len(spans) && spans[k].Start < int(f.end) && int(f.start) < spans[k].End {
 			b[i] = '*'
 		}
 	}

@@ -17,21 +17,37 @@ type Span struct {
 // Len is the length of the span in bytes.
 func (s Span) Len() int { return s.End - s.Start }
 
-// join is the smallest span that holds both.
-func (s Span) join(o Span) Span { return Span{min(s.Start, o.Start), max(s.End, o.End)} }
-
 // Text is a text in another form with a map back to what was received: every
 // byte of it knows the characters it came from (docs/spec/circle.md §6.2).
 //
 // A Text is never changed once it is made.
 type Text struct {
 	form string
-	from []Span // as long as form
-	size int    // bytes of the text as it was received
+	from []place // as long as form; nil when every character stands where it stood
+	size int     // bytes of the text as it was received
 }
+
+// place is a Span in half the room: there is one for every byte.
+type place struct{ start, end int32 }
 
 // String is the text in this form.
 func (t Text) String() string { return t.form }
+
+// at is where the i-th byte came from.
+func (t Text) at(i int) place {
+	if t.from != nil {
+		return t.from[i]
+	}
+	start := i
+	for start > 0 && i-start < utf8.UTFMax-1 && !utf8.RuneStart(t.form[start]) {
+		start--
+	}
+	_, n := utf8.DecodeRuneInString(t.form[start:])
+	if start+n <= i { // no UTF-8
+		start, n = i, 1
+	}
+	return place{int32(start), int32(start + n)}
+}
 
 // Origin is the span of the received text that the bytes [start, end) of this
 // form came from. An empty range, or one outside the form, has the empty span
@@ -39,52 +55,41 @@ func (t Text) String() string { return t.form }
 func (t Text) Origin(start, end int) Span {
 	start, end = max(start, 0), min(end, len(t.form))
 	if start >= end {
-		switch {
-		case start < len(t.from):
-			return Span{t.from[start].Start, t.from[start].Start}
-		default:
-			return Span{t.size, t.size}
+		if start < len(t.form) {
+			first := int(t.at(start).start)
+			return Span{first, first}
 		}
+		return Span{t.size, t.size}
 	}
-	s := t.from[start]
+	p := t.at(start)
+	if t.from == nil {
+		return Span{int(p.start), int(t.at(end - 1).end)}
+	}
 	for _, o := range t.from[start+1 : end] {
-		s = s.join(o)
+		p = place{min(p.start, o.start), max(p.end, o.end)}
 	}
-	return s
+	return Span{int(p.start), int(p.end)}
 }
 
 // received is a text in the form it came in.
-func received(s string) Text {
-	t := Text{form: s, from: make([]Span, len(s)), size: len(s)}
-	for i := 0; i < len(s); {
-		n := 1
-		if s[i] >= utf8.RuneSelf {
-			_, n = utf8.DecodeRuneInString(s[i:])
-		}
-		for j := i; j < i+n; j++ {
-			t.from[j] = Span{i, i + n}
-		}
-		i += n
-	}
-	return t
-}
+func received(s string) Text { return Text{form: s, size: len(s)} }
 
 // builder makes a form out of another one.
 type builder struct {
 	form []byte
-	from []Span
+	from []place
 }
 
 func newBuilder(size int) *builder {
-	return &builder{form: make([]byte, 0, size), from: make([]Span, 0, size)}
+	return &builder{form: make([]byte, 0, size), from: make([]place, 0, size)}
 }
 
-func (b *builder) writeByte(c byte, at Span) {
+func (b *builder) writeByte(c byte, at place) {
 	b.form = append(b.form, c)
 	b.from = append(b.from, at)
 }
 
-func (b *builder) writeRune(r rune, at Span) {
+func (b *builder) writeRune(r rune, at place) {
 	before := len(b.form)
 	b.form = utf8.AppendRune(b.form, r)
 	for range len(b.form) - before {
@@ -92,7 +97,7 @@ func (b *builder) writeRune(r rune, at Span) {
 	}
 }
 
-func (b *builder) writeString(s string, at Span) {
+func (b *builder) writeString(s string, at place) {
 	b.form = append(b.form, s...)
 	for range len(s) {
 		b.from = append(b.from, at)
@@ -102,12 +107,24 @@ func (b *builder) writeString(s string, at Span) {
 // copy takes over a part of another form as it is.
 func (b *builder) copy(t Text, start, end int) {
 	b.form = append(b.form, t.form[start:end]...)
-	b.from = append(b.from, t.from[start:end]...)
+	if t.from != nil {
+		b.from = append(b.from, t.from[start:end]...)
+		return
+	}
+	for i := start; i < end; {
+		p := t.at(i)
+		for ; i < min(int(p.end), end); i++ {
+			b.from = append(b.from, p)
+		}
+	}
 }
 
 func (b *builder) text(size int) Text {
 	return Text{form: string(b.form), from: b.from, size: size}
 }
+
+// small is a span of bytes as a place.
+func (s Span) small() place { return place{int32(s.Start), int32(s.End)} }
 
 // plain is the text as a person would read it: compatibility forms composed
 // (NFKC), what cannot be seen taken out, enclosed and styled letters as letters.
@@ -118,10 +135,7 @@ func plain(s string) Text { return composed(visible(received(s))) }
 // control, and marks on letters that compose with nothing. A line break stays a
 // line break, and every other space is a blank.
 func visible(t Text) Text {
-	first := 0
-	for first < len(t.form) && (t.form[first] >= ' ' && t.form[first] < 0x7f || t.form[first] == '\n') {
-		first++
-	}
+	first := firstUnseen(t.form)
 	if first == len(t.form) {
 		return t
 	}
@@ -131,22 +145,52 @@ func visible(t Text) Text {
 		r, n := utf8.DecodeRuneInString(t.form[i:])
 		switch {
 		case r == utf8.RuneError && n == 1:
-			b.writeRune(' ', t.from[i])
+			b.writeByte(' ', t.at(i))
 		case r == '\n':
 			b.copy(t, i, i+n)
 		case r == '\u2028', r == '\u2029', r == '\u0085', r == '\r', r == '\v', r == '\f':
 			if r != '\r' || i+1 == len(t.form) || t.form[i+1] != '\n' {
-				b.writeByte('\n', t.from[i])
+				b.writeByte('\n', t.at(i))
 			}
 		case hidden(r):
 		case unicode.IsSpace(r):
-			b.writeByte(' ', t.from[i])
+			b.writeByte(' ', t.at(i))
 		default:
 			b.copy(t, i, i+n)
 		}
 		i += n
 	}
 	return b.text(t.size)
+}
+
+// firstUnseen is the first byte of a character that visible changes.
+func firstUnseen(s string) int {
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c < ' ' && c != '\n' || c == 0x7f {
+				return i
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if common(r) {
+			i += n
+			continue
+		}
+		if r == utf8.RuneError && n == 1 || hidden(r) || unicode.IsSpace(r) || r == '\u2028' || r == '\u2029' {
+			return i
+		}
+		i += n
+	}
+	return len(s)
+}
+
+// common says whether a character is a letter of Ukrainian or Japanese that is its
+// own normal form.
+func common(r rune) bool {
+	return r >= 0x0400 && r <= 0x045f || r >= 0x3041 && r <= 0x3096 || r >= 0x30a1 && r <= 0x30fc || r >= 0x4e00 && r <= 0x9fff || r == '、' || r == '。' || r == '「' || r == '」'
 }
 
 // hidden says whether a character leaves no trace on the page: controls,
@@ -166,10 +210,7 @@ func hidden(r rune) bool {
 // drawn through a word does not make it another word.
 func composed(t Text) Text {
 	s := t.form
-	n := 0
-	for n < len(s) && s[n] < utf8.RuneSelf {
-		n++
-	}
+	n := firstUncomposed(s)
 	if n == len(s) {
 		return t
 	}
@@ -191,12 +232,12 @@ func composed(t Text) Text {
 		for !it.Done() {
 			start := it.Pos()
 			segment := it.Next()
-			at := t.Origin(i+start, i+it.Pos())
+			at := t.Origin(i+start, i+it.Pos()).small()
 			if string(segment) == s[i+start:i+it.Pos()] {
 				for j := i + start; j < i+it.Pos(); {
 					r, size := utf8.DecodeRuneInString(s[j:])
 					if l := styled(r); l != 0 {
-						b.writeRune(l, t.from[j])
+						b.writeRune(l, t.at(j))
 					} else if !unicode.Is(unicode.Mn, r) && !unicode.Is(unicode.Me, r) {
 						b.copy(t, j, j+size)
 					}
@@ -217,6 +258,30 @@ func composed(t Text) Text {
 	return b.text(t.size)
 }
 
+// firstUncomposed is a place up to which a text is its own normal form, the end of
+// the text when all of it is.
+func firstUncomposed(s string) int {
+	last := 0 // the last character before which a text can be cut
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			last = i
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if !common(r) {
+			if !norm.NFKC.IsNormalString(s[i:i+n]) || unicode.Is(unicode.M, r) || styled(r) != 0 {
+				return last
+			}
+		} else if r < 0x3000 || r > 0x30ff {
+			last = i
+		}
+		i += n
+	}
+	return len(s)
+}
+
 // styled is the letter in a circle, a square or a flag that NFKC leaves alone; 0
 // when r is none.
 func styled(r rune) rune {
@@ -235,34 +300,50 @@ func styled(r rune) rune {
 
 // folded is the form that words are looked up in: without case.
 func folded(t Text) Text {
-	b := newBuilder(len(t.form))
+	form := make([]byte, 0, len(t.form))
+	var b *builder // once a letter has another length
 	for i := 0; i < len(t.form); {
 		c := t.form[i]
 		if c < utf8.RuneSelf {
 			if 'A' <= c && c <= 'Z' {
 				c += 'a' - 'A'
 			}
-			b.writeByte(c, t.from[i])
+			if b != nil {
+				b.writeByte(c, t.at(i))
+			} else {
+				form = append(form, c)
+			}
 			i++
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(t.form[i:])
-		if l := fold(r); l == r {
-			b.copy(t, i, i+n)
+		l := fold(r)
+		if b == nil && utf8.RuneLen(l) != n {
+			b = newBuilder(len(t.form))
+			b.copy(t, 0, i)
+			b.form = append(b.form[:0], form...)
+		}
+		if b != nil {
+			b.writeRune(l, t.at(i))
 		} else {
-			b.writeRune(l, t.from[i])
+			form = utf8.AppendRune(form, l)
 		}
 		i += n
 	}
-	return b.text(t.size)
+	if b != nil {
+		return b.text(t.size)
+	}
+	return Text{form: string(form), from: t.from, size: t.size}
 }
 
 // fold is a letter without its case, by way of the upper case, so that the
 // letters with several small forms (a final sigma, a long s) are one.
 func fold(r rune) rune {
 	switch {
-	case r >= 0x0430 && r <= 0x045f: // small Cyrillic
+	case r >= 0x0430 && r <= 0x045f, r >= 0x3000 && r <= 0x9fff: // small Cyrillic, Japanese
 		return r
+	case r >= 0x0410 && r <= 0x042f:
+		return r + 0x20
 	case r == '’' || r == 'ʼ' || r == 'ʹ' || r == '‘' || r == '＇':
 		return '\''
 	case r == '‐' || r == '‑' || r == '−':

@@ -14,6 +14,7 @@ type word struct {
 	clause     int
 	quoted     bool
 	cjk        bool
+	upper      bool // it begins with a capital letter
 	glued      bool // longer than words are: words may stand in it without blanks
 }
 
@@ -35,15 +36,25 @@ func wordRune(r rune) bool {
 	if r < 0x80 {
 		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z'
 	}
-	return r == 'ー' || r == '々' || unicode.IsLetter(r) || unicode.IsDigit(r)
+	switch {
+	case r >= 0x0400 && r <= 0x0481, r >= 0x3041 && r <= 0x3096, r >= 0x30a1 && r <= 0x30fa, r == 'ー', r >= 0x4e00 && r <= 0x9fff, r == '々':
+		return true
+	case r >= 0x2000 && r <= 0x206f, r >= 0x3000 && r <= 0x3004:
+		return false
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
 // inner are signs that belong to a word when letters stand on both sides.
 func inner(c byte) bool { return c == '\'' || c == '@' || c == '$' || c == '|' || c == '!' || c == '+' }
 
-// read cuts a folded form into words, sentences, clauses and quotations.
-func read(t Text) *reading {
+// read cuts a folded form into words, sentences, clauses and quotations. kept is
+// the same form with its case, "" when there is none.
+func read(t Text, kept string) *reading {
 	s := t.form
+	if len(kept) != len(s) {
+		kept = ""
+	}
 	r := &reading{text: t, words: make([]word, 0, len(s)/5+4), open: quotations(s)}
 	var sentence, clause, at, words, quote int
 	// since counts the words of the sentence: one word and a full stop is no
@@ -70,6 +81,10 @@ func read(t Text) *reading {
 			continue
 		}
 		w := word{start: i, sentence: sentence, clause: clause, at: at, cjk: scriptOf(c) == cjk || c == 'ー'}
+		if kept != "" && !w.cjk {
+			first, _ := utf8.DecodeRuneInString(kept[i:])
+			w.upper = unicode.IsUpper(first)
+		}
 		count := 0
 		for i < len(s) {
 			c, n = rune(s[i]), 1
@@ -150,6 +165,11 @@ func quotations(s string) []Span {
 	line := true // at the beginning of a line
 	for i := 0; i < len(s); {
 		c, n := rune(s[i]), 1
+		if 'a' <= c && c <= 'z' {
+			line = false
+			i++
+			continue
+		}
 		if c >= utf8.RuneSelf {
 			c, n = utf8.DecodeRuneInString(s[i:])
 		}
@@ -234,5 +254,5 @@ func (r *reading) gap(i int) bool {
 		return false
 	}
 	between := r.text.form[r.words[i].end:r.words[i+1].start]
-	return strings.Trim(between, " \n\t-_*~\"'`“”„«»") == ""
+	return strings.Trim(between, " ,\n\t-_*~\"'`“”„«»") == ""
 }
