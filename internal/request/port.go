@@ -199,6 +199,10 @@ type ArtifactWriter interface {
 	// UpdateArtifact changes what becomes of a version. Its content, digest,
 	// origin and level never change, whatever is passed.
 	UpdateArtifact(a *artifact.Artifact) error
+	// DropArtifacts removes what a request has returned so far, but what somebody
+	// has confirmed: of a request that is stopped no draft is kept. The ledger
+	// stays.
+	DropArtifacts(request string) error
 	// AddConsent appends to the ledger.
 	AddConsent(c *artifact.Consent) error
 	// RevokeConsent records that a consent was taken back; nothing else of it

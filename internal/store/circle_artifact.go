@@ -166,3 +166,14 @@ func (c circleTx) UpdateArtifact(a *artifact.Artifact) error {
 	}
 	return err
 }
+
+// DropArtifacts implements request.ArtifactWriter.
+func (c circleTx) DropArtifacts(id string) error {
+	const op = "store.DropArtifacts"
+	if err := c.hold(op, id); err != nil {
+		return err
+	}
+	_, err := c.t.exec(op, "drop the artifacts of request "+id, `DELETE FROM circle_artifacts WHERE request = $1 AND id NOT IN
+		(SELECT id FROM circle_artifacts WHERE request = $1 AND status = 'confirmed')`, id)
+	return err
+}

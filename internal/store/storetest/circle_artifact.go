@@ -279,6 +279,40 @@ func circleArtifacts(t *testing.T, open Open) {
 		b.circleRefuse(fault.NotFound, func(ct request.Tx) error { return ct.AddConsent(consent("k-2", "m-unheard-of")) })
 	})
 
+	t.Run("of a request that is stopped no draft is kept, and what is confirmed stays", func(t *testing.T) {
+		b := newBench(t, open)
+		channel := b.world()
+		b.circleUpdate(func(ct request.Tx) error {
+			if err := ct.CreateRequest(asked("req-2", channel)); err != nil {
+				return err
+			}
+			for _, id := range []string{"a-1", "a-2", "a-3"} {
+				a := returned(id)
+				switch id {
+				case "a-2":
+					a.Status, a.ConfirmedBy, a.ConfirmedAt = artifact.Confirmed, "m-ira", start
+				case "a-3":
+					a.Provenance.RequestID = "req-2"
+				}
+				if err := ct.CreateArtifact(a); err != nil {
+					return err
+				}
+			}
+			return ct.AddConsent(consent("k-1", "m-olha"))
+		})
+		b.circleUpdate(func(ct request.Tx) error { return ct.DropArtifacts("req-1") })
+		b.circleView(func(cr request.Reader) error {
+			left, err := cr.Artifacts(request.ArtifactFilter{}, pipeline.Page{})
+			if got := ids(left, func(a *artifact.Artifact) string { return a.ID }); got != "a-3 a-2 " {
+				t.Errorf("left are %s", got)
+			}
+			if ledger, err := cr.Ledger("a-1"); len(ledger) != 1 || err != nil {
+				t.Errorf("the ledger lost what was said: %d, %v", len(ledger), err)
+			}
+			return err
+		})
+	})
+
 	t.Run("whoever decides last reads what the others said", func(t *testing.T) {
 		b := newBench(t, open)
 		b.world()
