@@ -85,9 +85,9 @@ func (b *bench) found(id, clan string) {
 	})
 }
 
-// console makes the channel of a member's console in c-forest.
-func (b *bench) console(ct request.Tx, member string) (*circle.Channel, error) {
-	c := circle.OpenChannel("c-forest", envelope.Channel{Kind: envelope.Internal, ID: "console"}, member, "", ct.Now())
+// console makes the channel of m-olha in c-forest.
+func (b *bench) console(ct request.Tx) (*circle.Channel, error) {
+	c := circle.OpenChannel("c-forest", envelope.Channel{Kind: envelope.Internal, ID: "console"}, "m-olha", "", ct.Now())
 	return &c, ct.CreateChannel(&c)
 }
 
@@ -297,7 +297,7 @@ func circles(t *testing.T, open Open) {
 		b.found("c-forest", "")
 		var id string
 		b.circleUpdate(func(ct request.Tx) error {
-			c, err := b.console(ct, "m-olha")
+			c, err := b.console(ct)
 			id = c.ID
 			return err
 		})
@@ -357,7 +357,7 @@ func circles(t *testing.T, open Open) {
 				if _, err := ct.Channel(id); fault.KindOf(err) != fault.NotFound {
 					return err
 				}
-				_, err := b.console(ct, "m-olha")
+				_, err := b.console(ct)
 				return err
 			})
 		})
@@ -369,7 +369,7 @@ func circles(t *testing.T, open Open) {
 		b.found("c-forest", "")
 		var id string
 		b.circleUpdate(func(ct request.Tx) error {
-			c, err := b.console(ct, "m-olha")
+			c, err := b.console(ct)
 			id = c.ID
 			return err
 		})

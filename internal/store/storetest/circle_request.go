@@ -32,7 +32,7 @@ func (b *bench) world() (channel string) {
 	b.people()
 	b.found("c-forest", "")
 	b.circleUpdate(func(ct request.Tx) error {
-		c, err := b.console(ct, "m-olha")
+		c, err := b.console(ct)
 		if err != nil {
 			return err
 		}
