@@ -143,7 +143,7 @@ type user struct {
 }
 
 var transport = &http.Client{
-	Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second},
+	Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second, ExpectContinueTimeout: 10 * time.Second},
 	Timeout:   60 * time.Second,
 }
 

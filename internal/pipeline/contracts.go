@@ -8,7 +8,10 @@ import (
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/event"
 	"plimsoll.dev/internal/pipeline/lock"
+	"plimsoll.dev/internal/pipeline/operation"
 	"plimsoll.dev/internal/pipeline/phase"
+	"plimsoll.dev/internal/pipeline/refusal"
+	"plimsoll.dev/internal/pipeline/role"
 	"plimsoll.dev/internal/pipeline/state"
 )
 
@@ -134,7 +137,15 @@ func (s *Service) change(ctx context.Context, by Caller, id string, of contract.
 			return nil, x.keep(err)
 		}
 		x.rec.From = string(stateOf(c))
+		// The table of transitions has the service's own changes too. Who asks is not
+		// the service, whatever their role is called.
+		if op, _ := operation.Find(id); !op.Roles.Has(by.Role) {
+			x.actor.Role = ""
+		}
 		if err := fn(x, c); err != nil {
+			if x.actor.Role == "" && refusal.CodeOf(err) == refusal.RoleNotPermitted {
+				return nil, role.Refuse(by.Role, "ask for "+id)
+			}
 			return nil, err
 		}
 		x.rec.To = string(stateOf(c))

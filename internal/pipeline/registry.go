@@ -143,7 +143,7 @@ func namedRoles(names []string) (contract.RoleSet, error) {
 // TokenList is a page of the tokens of an actor: of the caller's own, or for an
 // admin of anybody's, and of all when none is named.
 func (s *Service) TokenList(ctx context.Context, by Caller, actor contract.ActorID, p Page) ([]*Token, error) {
-	return view(ctx, s, func(r Reader) ([]*Token, error) {
+	return seen(ctx, s, by, "token.list", func(r Reader) ([]*Token, error) {
 		admin, err := isAdmin(r, by)
 		if err != nil {
 			return nil, err

@@ -338,3 +338,31 @@ func TestTheFirstStartRegistersAnAdminOnce(t *testing.T) {
 		t.Errorf("the admin is %+v, %v", a, err)
 	}
 }
+
+// The table of transitions lets the Orchestrator do much. An actor of that role
+// is somebody who asks, like everybody else.
+func TestWhoIsCalledOrchestratorIsNotTheService(t *testing.T) {
+	o := newOffice(t, nil)
+	o.people(pipeline.Actor{ID: "mock", Type: contract.System, Roles: contract.RolesOf(contract.Orchestrator)})
+	mock := by("mock", contract.Orchestrator)
+	o.intent("read_repo")
+	for name, try := range map[string]func() error{
+		"freeze": func() error {
+			_, err := o.ContractFreeze(o.Context(), mock, pipeline.FreezeArgs{ID: "IC-001", Version: 1, Cause: contract.ManualCheck, Reason: "mine"})
+			return err
+		},
+		"revoke": func() error {
+			_, err := o.ContractRevoke(o.Context(), mock, pipeline.RevokeArgs{ID: "IC-001", Version: 1, Ground: contract.ManualStop, Reason: "regenerated"})
+			return err
+		},
+		"see webhooks": func() error { _, err := o.WebhookList(o.Context(), mock, pipeline.Page{}); return err },
+		"see tokens":   func() error { _, err := o.TokenList(o.Context(), mock, admin.Actor, pipeline.Page{}); return err },
+	} {
+		if err := try(); refusal.CodeOf(err) != refusal.RoleNotPermitted {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := o.actions(); got["contract.transition refused"] != 2 || got["webhook.list refused"] != 1 || got["token.list refused"] != 1 {
+		t.Errorf("the log has %v", got)
+	}
+}

@@ -16,12 +16,12 @@ const rotation = 24 * time.Hour
 
 // WebhookList is a page of subscribers.
 func (s *Service) WebhookList(ctx context.Context, by Caller, p Page) ([]*Webhook, error) {
-	return administered(ctx, s, by, func(r Reader) ([]*Webhook, error) { return r.Webhooks(p) })
+	return administered(ctx, s, by, "webhook.list", func(r Reader) ([]*Webhook, error) { return r.Webhooks(p) })
 }
 
 // WebhookGet is one subscriber.
 func (s *Service) WebhookGet(ctx context.Context, by Caller, id string) (*Webhook, error) {
-	return administered(ctx, s, by, func(r Reader) (*Webhook, error) {
+	return administered(ctx, s, by, "webhook.get", func(r Reader) (*Webhook, error) {
 		w, err := r.Webhook(id)
 		return found(w, err, "the webhook %s is unknown", id)
 	})
@@ -29,7 +29,7 @@ func (s *Service) WebhookGet(ctx context.Context, by Caller, id string) (*Webhoo
 
 // DeliveryList is the deliveries to a webhook, newest event first.
 func (s *Service) DeliveryList(ctx context.Context, by Caller, f DeliveryFilter, behind int64, limit int) ([]Delivery, error) {
-	return administered(ctx, s, by, func(r Reader) ([]Delivery, error) {
+	return administered(ctx, s, by, "delivery.list", func(r Reader) ([]Delivery, error) {
 		w, err := r.Webhook(f.Webhook)
 		if _, err := found(w, err, "the webhook %s is unknown", f.Webhook); err != nil {
 			return nil, err
@@ -39,8 +39,8 @@ func (s *Service) DeliveryList(ctx context.Context, by Caller, f DeliveryFilter,
 }
 
 // administered is a view for an admin.
-func administered[T any](ctx context.Context, s *Service, by Caller, fn func(Reader) (T, error)) (T, error) {
-	return view(ctx, s, func(r Reader) (T, error) {
+func administered[T any](ctx context.Context, s *Service, by Caller, id string, fn func(Reader) (T, error)) (T, error) {
+	return seen(ctx, s, by, id, func(r Reader) (T, error) {
 		admin, err := isAdmin(r, by)
 		if err == nil && !admin {
 			err = refuseRole(by.Role, "see the webhooks")

@@ -45,7 +45,11 @@ func Permit(r contract.Role, may contract.RoleSet, what string) error {
 
 // Refuse is the refusal of a role for a reason a set of roles cannot tell.
 func Refuse(r contract.Role, what string) error {
-	return refusal.New(refusal.RoleNotPermitted, "the role %s may not %s", r, what)
+	who := "the role " + string(r)
+	if r == "" {
+		who = "this actor" // where no role is asked for
+	}
+	return refusal.New(refusal.RoleNotPermitted, "%s may not %s", who, what)
 }
 
 // Exercise says whether a role may use a capability that a task asked for: the
