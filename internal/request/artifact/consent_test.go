@@ -356,6 +356,20 @@ func TestACoreChangeNeedsAQuorumOfTheCouncil(t *testing.T) {
 	b.says(ben, artifact.Granted)
 	b.comes("another took the place", artifact.AllGranted)
 
+	b = newBench(t, func(m *artifact.Making) { core(m); m.Concerns = []string{"m-ben"} })
+	b.says(olha, artifact.Granted)
+	b.says(ben, artifact.Granted) // for the personal data
+	b.wait(time.Minute)
+	joins, err = b.roll.Give(olha, "m-ben", []circle.Role{circle.Council}, b.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.roll = b.roll.Apply(joins)
+	b.says(taras, artifact.Granted)
+	b.comes("two of four, and one who was not of the council then", artifact.Waiting)
+	b.says(ira, artifact.Granted)
+	b.comes("three of four", artifact.AllGranted)
+
 	b = newBench(t, core)
 	b.roll = circle.Roll{b.roll[3]}
 	b.a.Owner = "m-ben"
