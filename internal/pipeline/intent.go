@@ -17,30 +17,33 @@ import (
 
 // IntentCreate raises an intent, as a Draft.
 func (s *Service) IntentCreate(ctx context.Context, by Caller, a IntentArgs) (*Shown, error) {
-	return do(ctx, s, by, "intent.create", func(x *session) (*Shown, error) {
-		if err := x.holding(); err != nil {
-			return nil, err
-		}
-		id, err := x.NextID(contract.KindIntent)
-		if err != nil {
-			return nil, err
-		}
-		signals, err := stated(a.Signals)
-		if err != nil {
-			return nil, err
-		}
-		c, err := x.intentOf(id, 1, a)
-		if err != nil {
-			return nil, err
-		}
-		if err := x.CreateChain(&Chain{ID: id, Version: 1, Repository: s.conf.Repository, CreatedAt: x.Now(), UpdatedAt: x.Now()}); err != nil {
-			return nil, err
-		}
-		if err := x.open(id); err != nil {
-			return nil, err
-		}
-		return x.raise(c, signals)
-	})
+	return do(ctx, s, by, "intent.create", func(x *session) (*Shown, error) { return x.newIntent(a) })
+}
+
+// newIntent is a new intent with its chain.
+func (x *session) newIntent(a IntentArgs) (*Shown, error) {
+	if err := x.holding(); err != nil {
+		return nil, err
+	}
+	id, err := x.NextID(contract.KindIntent)
+	if err != nil {
+		return nil, err
+	}
+	signals, err := stated(a.Signals)
+	if err != nil {
+		return nil, err
+	}
+	c, err := x.intentOf(id, 1, a)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.CreateChain(&Chain{ID: id, Version: 1, Repository: x.s.conf.Repository, CreatedAt: x.Now(), UpdatedAt: x.Now()}); err != nil {
+		return nil, err
+	}
+	if err := x.open(id); err != nil {
+		return nil, err
+	}
+	return x.raise(c, signals)
 }
 
 // IntentRevise adds the next version of an intent, as a Draft (§1.8).

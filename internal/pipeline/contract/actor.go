@@ -25,17 +25,25 @@ const (
 	Admin            Role = "admin"
 )
 
+// ChannelAdapter is the role under which an agent or a service brings requests
+// to a circle (docs/spec/circle.md §7). It is none of the ten: it takes no part in
+// a contract, and no operation of the contracts permits it.
+const ChannelAdapter Role = "channel_adapter"
+
 // The approving roles come first, in the canonical order of
 // docs/spec/contracts.md §0; the others follow as §8 lists them.
 var roleOrder = [...]Role{
 	ProjectLead, SecurityReviewer, ReleaseManager, Admin, PolicyEngine,
-	Requester, Orchestrator, Developer, CIAgent, QA,
+	Requester, Orchestrator, Developer, CIAgent, QA, ChannelAdapter,
 }
 
-// Roles is the ten roles in canonical order.
-func Roles() []Role { return append([]Role(nil), roleOrder[:]...) }
+// ten is how many of them are the contracts' own; they come first.
+const ten = 10
 
-// Valid says whether r is one of the ten.
+// Roles is the ten roles in canonical order.
+func Roles() []Role { return append([]Role(nil), roleOrder[:ten]...) }
+
+// Valid says whether r is one of the ten, or ChannelAdapter.
 func (r Role) Valid() bool { return r.bit() != 0 }
 
 func (r Role) bit() RoleSet {

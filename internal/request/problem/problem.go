@@ -35,6 +35,7 @@ const (
 	IDConflict      Code = "request.id_conflict"
 	MemberMismatch  Code = "request.member_mismatch"
 	Breach          Code = "policy_breach_detected"
+	SecretFound     Code = "secrets_detected"
 
 	TransitionForbidden Code = "artifact.transition_forbidden"
 	DigestMismatch      Code = "artifact.digest_mismatch"
@@ -58,6 +59,9 @@ const (
 	QuorumInvalid    Code = "circle.quorum_invalid"
 	ChannelSuspended Code = "channel.suspended"
 	ChannelActive    Code = "channel.not_suspended"
+
+	ChallengeFailed Code = "identity.challenge_failed"
+	ChallengeClosed Code = "identity.challenge_closed"
 )
 
 // entry is the HTTP status of the answer and whether the same request may
@@ -80,6 +84,7 @@ var catalogue = map[Code]entry{
 	IDConflict:      {422, false},
 	MemberMismatch:  {403, false},
 	Breach:          {403, false},
+	SecretFound:     {422, false},
 
 	TransitionForbidden: {409, false},
 	DigestMismatch:      {409, false},
@@ -103,6 +108,9 @@ var catalogue = map[Code]entry{
 	QuorumInvalid:    {422, false},
 	ChannelSuspended: {403, true},
 	ChannelActive:    {409, false},
+
+	ChallengeFailed: {403, true},
+	ChallengeClosed: {409, false},
 }
 
 // Valid says whether c is in the catalogue.
