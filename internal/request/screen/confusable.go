@@ -143,3 +143,20 @@ func respelt(word string, table map[rune]rune, to script) (string, bool) {
 	}
 	return string(out), true
 }
+
+// Letters counts the letters of a text by the writing they belong to: Latin,
+// Cyrillic, Japanese.
+func Letters(s string) (latinLetters, cyrillicLetters, japaneseLetters int) {
+	for _, r := range s {
+		switch scriptOf(r) {
+		case latin:
+			latinLetters++
+		case slavic:
+			cyrillicLetters++
+		case cjk:
+			japaneseLetters++
+		case noScript, otherScript:
+		}
+	}
+	return latinLetters, cyrillicLetters, japaneseLetters
+}
