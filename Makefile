@@ -139,7 +139,7 @@ fuzz: ## run every fuzz target for T, for example: make fuzz T=30s
 	@grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' cmd internal | \
 	while IFS=: read -r file func; do \
 		name=$${func#func }; echo "== $$name ($$(dirname $$file), $(T))"; \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(T) ./$$(dirname $$file); \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(T) -fuzzminimizetime 20x ./$$(dirname $$file); \
 	done
 
 .PHONY: try
