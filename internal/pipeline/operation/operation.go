@@ -1,6 +1,7 @@
-// Package operation is the surface of the contracts as data: the seventy
-// operations that are all of it, with their routes and what each demands of a
-// request before its use case runs (docs/spec/contracts.md §20.2).
+// Package operation is the surface of the service as data: the seventy operations
+// of the contracts and those of the circle, with their routes and what each
+// demands of a request before its use case runs (docs/spec/contracts.md §20.2,
+// docs/spec/circle.md §10).
 //
 // The HTTP service, its OpenAPI document and the client read this one table. It
 // knows no HTTP: a method is a word, a path a pattern.
@@ -60,16 +61,18 @@ type Operation struct {
 	Match   Match
 }
 
-// All is the seventy operations, in the order of the specification.
+// All is the seventy operations of the contracts, in the order of their
+// specification.
 func All() []Operation { return slices.Clone(table) }
 
 // Find is the operation of an id.
 func Find(id string) (Operation, bool) {
-	i := slices.IndexFunc(table, func(o Operation) bool { return o.ID == id })
-	if i < 0 {
-		return Operation{}, false
+	for _, rows := range [][]Operation{table, circle} {
+		if i := slices.IndexFunc(rows, func(o Operation) bool { return o.ID == id }); i >= 0 {
+			return rows[i], true
+		}
 	}
-	return table[i], true
+	return Operation{}, false
 }
 
 // AuditAction is the action under which an operation is audited: its id, but for
@@ -84,6 +87,16 @@ func AuditAction(id string) string {
 		return "run.start"
 	case "run.complete", "run.fail", "run.release":
 		return "run.end"
+	case "outcome.confirm":
+		return "artifact.confirm"
+	case "outcome.decline":
+		return "artifact.decline"
+	case "outcome.adopt":
+		return "artifact.adopt"
+	case "member.set", "member.remove":
+		return "circle." + id
+	case "clan.reload":
+		return "config.reload"
 	}
 	return id
 }

@@ -51,7 +51,7 @@ func TestTheTableIsTheSurface(t *testing.T) {
 // What writes needs a key, what reads does not, and no two share a route.
 func TestTheTableIsConsistent(t *testing.T) {
 	routes := map[string]string{}
-	for _, o := range operation.All() {
+	for _, o := range operation.Every() {
 		if other, taken := routes[o.Method+" "+o.Path]; taken {
 			t.Errorf("%s and %s share a route", o.ID, other)
 		}
@@ -91,7 +91,7 @@ func TestTheActingRole(t *testing.T) {
 }
 
 func TestNobodyNamesARoleToRead(t *testing.T) {
-	for _, o := range operation.All() {
+	for _, o := range operation.Every() {
 		if o.Scope == operation.Read || o.Scope == operation.Audit {
 			if r, several := o.Acting(contract.RolesOf(contract.Roles()...)); r != "" || several {
 				t.Errorf("%s: %q, %v", o.ID, r, several)
@@ -103,7 +103,8 @@ func TestNobodyNamesARoleToRead(t *testing.T) {
 func TestAuditActions(t *testing.T) {
 	for id, want := range map[string]string{
 		"intent.revise": "contract.create", "contract.revoke": "contract.transition", "task.claim": "run.start",
-		"run.fail": "run.end", "gate.decide": "gate.decide", "contract.resume": "contract.resume",
+		"run.fail": "run.end", "outcome.adopt": "artifact.adopt", "member.remove": "circle.member.remove", "clan.reload": "config.reload",
+		"gate.decide": "gate.decide", "contract.resume": "contract.resume",
 	} {
 		if got := operation.AuditAction(id); got != want {
 			t.Errorf("%s: %s", id, got)
