@@ -263,6 +263,13 @@ func (s *site) use(p *process) {
 	}
 }
 
+// process is the one that serves the site.
+func (s *site) process() *process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live
+}
+
 // another is closed when the site is served by another process than now.
 func (s *site) another() <-chan struct{} {
 	s.mu.Lock()
