@@ -19,6 +19,7 @@ import (
 	"plimsoll.dev/internal/request/envelope"
 	"plimsoll.dev/internal/request/problem"
 	"plimsoll.dev/internal/request/screen"
+	"plimsoll.dev/internal/request/triage"
 	"plimsoll.dev/internal/request/worker"
 )
 
@@ -73,12 +74,29 @@ func (s *Service) door(ctx context.Context, by pipeline.Caller, e envelope.Envel
 		return d, err
 	}
 	d.report = s.conf.Screen.Read(d.e.InputText)
-	d.triaged = s.conf.Triage(d.set, &d.e, &d.report)
-	if d.report.Secrets() || d.report.Breach() {
-		return d, nil // nothing more is read for it
+	if !d.report.Secrets() && !d.report.Breach() { // else nothing more is read for it
+		if d.papers, err = s.read(ctx, &d.e); err != nil {
+			return d, err
+		}
 	}
-	d.papers, err = s.read(ctx, &d.e)
-	return d, err
+	t, err := s.triages.by(d.set)
+	if err != nil {
+		return d, err
+	}
+	in := triage.Input{Envelope: &d.e, Report: &d.report, Consent: triage.Consent{Own: d.own(), Granted: d.papers.lifted != "", Lifted: d.papers.lifted}}
+	for i, doc := range d.papers.documents {
+		if doc.Found {
+			in.Sources = append(in.Sources, triage.Source{Level: doc.Source.Visibility, External: doc.Source.Origin == envelope.External, Report: &d.papers.reports[i]})
+		}
+	}
+	result := t.Decide(in)
+	d.triaged = decided(&result)
+	return d, nil
+}
+
+// own says whether nobody but the member who asks is concerned.
+func (d *arrival) own() bool {
+	return !slices.ContainsFunc(d.e.Circle.Participants, func(p string) bool { return p != d.e.Circle.MemberID })
 }
 
 // enter checks who asks: the member in person, or an adapter in the name of one,
@@ -260,8 +278,7 @@ func (d *arrival) stops(r *constitution.Registry) []envelope.Condition {
 
 // clash says whether the target is wider than a flag or a source allows.
 func (d *arrival) clash(r *constitution.Registry) bool {
-	others := slices.ContainsFunc(d.e.Circle.Participants, func(p string) bool { return p != d.e.Circle.MemberID })
-	ceiling, _ := artifact.Ceiling(r.Ceilings, d.triaged.Flags, !others, d.papers.lifted)
+	ceiling, _ := artifact.Ceiling(r.Ceilings, d.triaged.Flags, d.own(), d.papers.lifted)
 	return d.e.Target.Wider(ceiling) || d.papers.narrower(d.e.Target)
 }
 
@@ -396,6 +413,7 @@ type papers struct {
 	documents []worker.Document // in the order of the references
 	referred  []artifact.Artifact
 	ledger    []artifact.Consent
+	reports   []screen.Report // of their texts
 	gates     []worker.Boundary
 	secrets   bool           // one of them holds a secret
 	lifted    envelope.Level // to which the consents to the artifacts among them lift a ceiling

@@ -69,8 +69,7 @@ func handOver(r *constitution.Registry, c envelope.Condition) []PlanStep {
 
 // planned is the plan that a triage needs, the smallest one: the chain of the
 // intent, or its workers in the order of their priority. The Privacy-Sentinel
-// comes first whenever there is a flag, an external origin or a target above
-// circle (docs/spec/circle.md §6.3).
+// comes first whenever triage calls for it (docs/spec/circle.md §6.3).
 //
 // The steps of a chain are the protocol's, and with them their outputs: a chain
 // is entered for what the request allows, and ends in entries nobody asks for by
@@ -96,17 +95,12 @@ func planned(r *constitution.Registry, e *envelope.Envelope, t Triaged) Plan {
 			p.Steps = append(p.Steps, PlanStep{Worker: id, Class: w.Class, Outputs: wanted(w, entry, e), Required: w.Class == constitution.Heavy})
 		}
 	}
-	if len(p.Steps) > 0 && guarded(e, t) && p.Steps[0].Worker != constitution.PrivacySentinel {
+	if len(p.Steps) > 0 && t.Guarded && p.Steps[0].Worker != constitution.PrivacySentinel {
 		w, _ := r.Worker(constitution.PrivacySentinel)
 		first := PlanStep{Worker: w.ID, Class: w.Class, Outputs: []envelope.ArtifactType{envelope.PrivacyReport}}
 		p.Steps = slices.Insert(p.Steps, 0, first)
 	}
 	return p
-}
-
-// guarded says whether the Privacy-Sentinel has to come first.
-func guarded(e *envelope.Envelope, t Triaged) bool {
-	return len(t.Flags) > 0 || e.External() || e.Target.Wider(envelope.Circle)
 }
 
 // wanted is what a worker that is no part of a chain is asked for: what the

@@ -35,6 +35,7 @@ func (s *Service) read(ctx context.Context, e *envelope.Envelope) (papers, error
 	if err != nil {
 		return p, err
 	}
+	p.reports = make([]screen.Report, len(p.documents))
 	for i := range p.documents {
 		d := &p.documents[i]
 		kind := d.Reference.Kind
@@ -48,7 +49,7 @@ func (s *Service) read(ctx context.Context, e *envelope.Envelope) (papers, error
 		}
 		report := s.conf.Screen.Read(d.Text)
 		p.secrets = p.secrets || report.Secrets()
-		d.Text, d.Findings = report.Redacted, findings(&report)
+		d.Text, d.Findings, p.reports[i] = report.Redacted, findings(&report), report
 	}
 	return p, nil
 }

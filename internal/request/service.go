@@ -26,7 +26,8 @@ import (
 // Refusals are *problem.Problem or problem.List, and *refusal.Refusal where the
 // rules of the contracts speak (an unknown key, an actor who is not registered).
 type Service struct {
-	conf Config
+	conf    Config
+	triages triages
 }
 
 // Config is what the use cases need.
@@ -35,7 +36,6 @@ type Config struct {
 	Contracts Contracts
 	Set       *constitution.Holder
 	Screen    *screen.Screen
-	Triage    Triage
 	Contents  artifact.Contents // the artifact schema
 	Schema    func(t envelope.ArtifactType) []byte
 	Engines   map[constitution.AgentID]worker.Engine
@@ -96,8 +96,8 @@ func New(c Config) (*Service, error) {
 	switch {
 	case c.Store == nil || c.Contracts == nil:
 		return nil, fault.E(op, fault.Invalid, "no store, or no contracts", nil)
-	case c.Set == nil || c.Screen == nil || c.Triage == nil || c.Contents == nil:
-		return nil, fault.E(op, fault.Invalid, "no configuration, no screen, no triage or no schema", nil)
+	case c.Set == nil || c.Screen == nil || c.Contents == nil:
+		return nil, fault.E(op, fault.Invalid, "no configuration, no screen or no schema", nil)
 	case c.NewID == nil:
 		return nil, fault.E(op, fault.Invalid, "no source of ids", nil)
 	case c.Model != nil && c.Schema == nil:
