@@ -50,9 +50,10 @@ type Deadline struct {
 }
 
 // Keep is how long the audit log is kept beyond the calendar year that is the
-// least.
+// least, and how far the event stream goes back; 0 is for ever.
 type Keep struct {
 	AuditExtra int64 `json:"auditExtraSeconds"`
+	Events     int64 `json:"eventSeconds"`
 }
 
 func configGet(s *pipeline.Service) endpoint {
@@ -61,7 +62,7 @@ func configGet(s *pipeline.Service) endpoint {
 			return Settings{
 				Profile: string(c.Profile), DistinctActors: c.Options.DistinctActors, ForbidSelfApproval: c.Options.ForbidSelfApproval,
 				Solo: c.Solo, Deadlines: Deadline{int64(c.Deadlines.High.Seconds()), int64(c.Deadlines.Critical.Seconds())},
-				MaxReturns: c.MaxReturns, AutomaticTests: c.AutomaticTests, Retention: Keep{int64(c.AuditRetention.Seconds())},
+				MaxReturns: c.MaxReturns, AutomaticTests: c.AutomaticTests, Retention: Keep{int64(c.AuditRetention.Seconds()), int64(c.EventRetention.Seconds())},
 			}, ""
 		})
 }

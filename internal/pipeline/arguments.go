@@ -369,4 +369,5 @@ type Settings struct {
 	MaxReturns     int
 	AutomaticTests bool
 	AuditRetention time.Duration
+	EventRetention time.Duration
 }

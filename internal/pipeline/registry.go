@@ -262,6 +262,6 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (*Identity, e
 func (s *Service) Settings() Settings {
 	return Settings{
 		Profile: s.conf.Profile, Options: s.conf.Options, Solo: s.conf.Solo, Deadlines: s.conf.Deadlines,
-		MaxReturns: s.conf.MaxReturns, AutomaticTests: s.conf.AutomaticTests, AuditRetention: s.conf.AuditRetention,
+		MaxReturns: s.conf.MaxReturns, AutomaticTests: s.conf.AutomaticTests, AuditRetention: s.conf.AuditRetention, EventRetention: s.conf.EventRetention,
 	}
 }

@@ -238,12 +238,27 @@ func configCommand(s *session) *cobra.Command {
 				[2]string{"Profile", got.Profile}, [2]string{"Solo", fmt.Sprint(got.Solo)}, [2]string{"One role a person", fmt.Sprint(got.DistinctActors)},
 				[2]string{"No self-approval", fmt.Sprint(got.ForbidSelfApproval)}, [2]string{"Deadline, high", (time.Duration(got.Deadlines.High) * time.Second).String()},
 				[2]string{"Deadline, critical", (time.Duration(got.Deadlines.Critical) * time.Second).String()}, [2]string{"Returns", fmt.Sprint(got.MaxReturns)},
-				[2]string{"Tests automatic", fmt.Sprint(got.AutomaticTests)},
+				[2]string{"Tests automatic", fmt.Sprint(got.AutomaticTests)}, [2]string{"Audit log kept", kept("a year", got.Retention.AuditExtra)},
+				[2]string{"Events kept", kept("", got.Retention.Events)},
 			)
 		},
 	}
 	c.AddCommand(show)
 	return c
+}
+
+// kept says for how long, in days beside what is kept anyway.
+func kept(least string, seconds int64) string {
+	days := fmt.Sprintf("%d days", seconds/(24*60*60))
+	switch {
+	case seconds == 0 && least == "":
+		return "for ever"
+	case seconds == 0:
+		return least
+	case least == "":
+		return days
+	}
+	return least + " and " + days
 }
 
 // doctorCommand looks at everything a client needs and says what is wrong with
