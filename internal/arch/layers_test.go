@@ -200,6 +200,15 @@ var layers = []layer{
 	},
 	{path: "internal/auditlog", why: "seals the audit log and checks copies of it", may: []string{"internal/pipeline/..."}, modules: []string{xmod}},
 	{
+		path: "internal/model", why: "asks language models for drafts; their system prompt is a Prompt and nothing else",
+		may: []string{
+			"internal/request", "internal/request/constitution", "internal/request/envelope", "internal/request/problem", "internal/request/screen",
+			"internal/pipeline", "internal/pipeline/contract",
+		},
+		modules: []string{"github.com/openai/openai-go/v3", "github.com/anthropics/anthropic-sdk-go"},
+	},
+	{path: "internal/model/modeltest", why: "a model endpoint for tests, the worst one included", may: []string{"internal/request/constitution", "internal/request/screen"}},
+	{
 		path: "internal/execution", why: "the local half of a run: claims a task, works, reports",
 		may: []string{"internal/pipeline/...", "internal/gate", "internal/gate/redact"},
 	},
