@@ -168,7 +168,7 @@ var needs = map[constitution.AgentID][]Need{
 	constitution.Identity:        {NeedRoll, NeedIdentity},
 	constitution.Bridge:          {NeedText, NeedParticipants, NeedDocuments},
 	constitution.Gifts:           {NeedText, NeedParticipants, NeedDocuments, NeedRoll, NeedGifts},
-	constitution.Sync:            {NeedText, NeedDocuments},
+	constitution.Sync:            {NeedText, NeedDocuments, NeedNotes},
 	constitution.AuditLog:        {NeedBreach, NeedDoings},
 	constitution.InfraHealth:     {NeedProbes},
 	constitution.ResearchScout:   {NeedText, NeedDocuments, NeedNotes},
