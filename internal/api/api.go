@@ -1,5 +1,5 @@
-// Package api is the contracts over HTTP: the operations of
-// docs/spec/contracts.md §20.2 and nothing else.
+// Package api is the service over HTTP: the operations of docs/spec/contracts.md
+// §20.2 and docs/spec/circle.md §10, and nothing else.
 //
 // routes.go is the whole table. What a request must be before its use case runs
 // is checked in one place and in one order (surface.go); a handler turns
@@ -22,6 +22,7 @@ import (
 	"plimsoll.dev/internal/auditlog"
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/operation"
+	clan "plimsoll.dev/internal/request"
 )
 
 // Config is what the surface needs. Service, Store, Log, Now and Signer are demanded;
@@ -29,6 +30,7 @@ import (
 type Config struct {
 	Service *pipeline.Service
 	Store   pipeline.Store
+	Circle  *clan.Service // nil: there is no circle, and its operations say so
 	Log     *slog.Logger
 	Now     func() time.Time
 

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"plimsoll.dev/internal/pipeline/operation"
+	clan "plimsoll.dev/internal/request"
 )
 
 // The OpenAPI document is made from the same table and the same Go types the
@@ -21,6 +22,7 @@ import (
 // docs/spec/contracts.md §20.1 and not a library's.
 
 const about = `Contracts for work that agents do: what was asked, what may be done, whether it was done, who agreed, and the proof.
+And the circle: one entry for requests of people, artifacts that take effect only after consent and confirmation.
 
 Every write carries an Idempotency-Key; a repetition gets the first answer. A contract comes with an ETag, and If-Match
 says which one you saw. If several of your roles may do something, name one in Acting-Role. Refusals are problem
@@ -179,7 +181,7 @@ func success(registry huma.Registry, e endpoint) *huma.Response {
 		}
 		r.Content[m] = &huma.MediaType{Schema: s}
 	}
-	if slices.Contains([]reflect.Type{typeOf[Contract](), typeOf[Actor](), typeOf[Webhook]()}, e.types.answer) {
+	if slices.Contains([]reflect.Type{typeOf[Contract](), typeOf[Actor](), typeOf[Webhook](), typeOf[Outcome](), typeOf[Circle](), typeOf[Clan](), typeOf[clan.Package]()}, e.types.answer) {
 		r.Headers = map[string]*huma.Param{"ETag": {Schema: &huma.Schema{Type: huma.TypeString}}}
 	}
 	return r

@@ -42,10 +42,10 @@ func TestTheDocumentIsTheTable(t *testing.T) {
 	for _, methods := range doc.Paths {
 		count += len(methods)
 	}
-	if count != len(operation.All()) {
+	if count != len(operation.Every()) {
 		t.Errorf("%d operations in the document", count)
 	}
-	for _, o := range operation.All() {
+	for _, o := range operation.Every() {
 		in, ok := doc.Paths[o.Path][strings.ToLower(o.Method)]
 		if !ok || in.OperationID != o.ID {
 			t.Errorf("%s is not in the document", o.ID)

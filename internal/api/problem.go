@@ -65,6 +65,9 @@ func (r *refused) with(name, value string) *refused {
 // problem is err as the caller gets to see it. Everything that is no refusal is
 // a fault of the service: internal says so, and its text stays here.
 func problem(err error, instance string) (p *Problem, header http.Header, internal bool) {
+	if p, ok := circleProblem(err, instance); ok {
+		return p, nil, false
+	}
 	var first *refusal.Refusal
 	var all refusal.List
 	if r, ok := errors.AsType[*refused](err); ok {

@@ -1,10 +1,10 @@
 package api
 
 // routes is the whole table: every operation of docs/spec/contracts.md §20.2, in
-// its order. A test holds it against package operation.
+// its order, then those of the circle. A test holds it against package operation.
 func (a *API) routes() []endpoint {
 	s := a.conf.Service
-	return []endpoint{
+	return append([]endpoint{
 		contractList(s),
 		contractGet(s),
 		contractVersions(s),
@@ -80,5 +80,5 @@ func (a *API) routes() []endpoint {
 		a.healthGet(),
 		a.readyGet(),
 		a.metricsGet(),
-	}
+	}, a.circle()...)
 }

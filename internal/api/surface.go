@@ -325,7 +325,11 @@ func (a *API) key(q *request) (contract.Role, error) {
 }
 
 func (q *request) once() pipeline.Once {
-	return pipeline.Once{Key: q.key, Method: q.http.Method, Path: q.http.URL.Path, BodyDigest: q.digest, Render: q.kept}
+	target := q.http.URL.Path
+	if q.http.URL.RawQuery != "" { // it says what the write is about
+		target += "?" + q.http.URL.RawQuery
+	}
+	return pipeline.Once{Key: q.key, Method: q.http.Method, Path: target, BodyDigest: q.digest, Render: q.kept}
 }
 
 func validKey(key string) bool {

@@ -184,7 +184,13 @@ var layers = []layer{
 		path: "internal/queue", why: "runs the jobs", may: []string{"internal/pipeline/..."},
 		modules: []string{river, river + "/riverdriver", river + "/riverdriver/riverdatabasesql", river + "/riverdriver/riversqlite", river + "/rivertype", pgx},
 	},
-	{path: "internal/api", why: "JSON over HTTP", may: []string{"internal/pipeline/...", "internal/auditlog"}, modules: []string{huma, xsync}},
+	{
+		path: "internal/api", why: "JSON over HTTP", modules: []string{huma, xsync},
+		may: []string{
+			"internal/pipeline/...", "internal/auditlog", "internal/request", "internal/request/artifact", "internal/request/circle",
+			"internal/request/constitution", "internal/request/envelope", "internal/request/problem",
+		},
+	},
 	{
 		path: "internal/secrets", why: "knows the forms of secrets", may: []string{"internal/request/screen"},
 		modules: []string{toml, "github.com/zricethezav/gitleaks/v8"},
