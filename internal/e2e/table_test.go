@@ -194,7 +194,7 @@ func (o *office) done() {
 		"merge.resolve": "lea", "intent.create": "ada", "intent.revise": "ada", "review.record": "lea", "gate.decide": "lea", "gate.hold": "lea", "gate.release": "lea",
 		"acceptance.reevaluate": "lea",
 	}
-	late := []string{"run.complete", "gate.decide", "verify.record", "acceptance.reevaluate", "webhook.delete", "lock.release"}
+	late := []string{"gate.decide", "webhook.delete", "lock.release", "run.complete", "verify.record", "acceptance.reevaluate"}
 	order := operation.All()
 	slices.SortStableFunc(order, func(a, b operation.Operation) int {
 		return cmp.Compare(slices.Index(late, a.ID), slices.Index(late, b.ID))
