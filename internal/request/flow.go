@@ -46,8 +46,22 @@ func (f *flow) fill(from reader) (err error) {
 	if f.runs, err = from.Runs(f.r.ID); err != nil {
 		return err
 	}
-	f.artifacts, err = from.ArtifactsOf(f.r.ID)
-	return err
+	if f.artifacts, err = from.ArtifactsOf(f.r.ID); err != nil {
+		return err
+	}
+	slices.SortStableFunc(f.artifacts, func(a, b *artifact.Artifact) int { return f.place(a.ID) - f.place(b.ID) })
+	return nil
+}
+
+// place is where an artifact stands among all of the request, in the order of the
+// plan, whoever was quicker.
+func (f *flow) place(id string) int {
+	for i, r := range f.runs { // by step and attempt
+		if j := slices.Index(r.Artifacts, id); j >= 0 {
+			return i*most + j
+		}
+	}
+	return len(f.runs) * most
 }
 
 // derived is an id that follows from what it is of: a step that is repeated makes
@@ -156,10 +170,10 @@ func (f *flow) choose(first int) error {
 	return nil
 }
 
-// giveUp ends the plan before a step.
+// giveUp ends the plan before a step. Who was handed a condition still runs.
 func (f *flow) giveUp(from int) {
 	for i := from; i < len(f.plan.Steps); i++ {
-		if s := &f.plan.Steps[i]; s.Skipped == "" && f.last(i) == nil {
+		if s := &f.plan.Steps[i]; s.Skipped == "" && s.HandOver == "" && f.last(i) == nil {
 			s.Skipped = SkipStopped
 		}
 	}

@@ -129,6 +129,11 @@ func (f *flow) making(c *claim, d *worker.Draft, i int, made []artifact.Artifact
 		return m, envelope.VisibilityClash
 	}
 	m.Target, m.Scope.Visibility = level, level
+	for _, c := range f.r.Stops { // the request was blocked while this ran
+		if acts(d.Type) && (c == envelope.VisibilityClash || c == envelope.ExportNotPublic) {
+			m.Blocks = append(m.Blocks, c)
+		}
+	}
 	m.WaitsFor = f.waitsFor(d, made)
 	return m, ""
 }

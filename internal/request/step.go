@@ -209,6 +209,9 @@ func (x *session) ended(c *claim, result worker.Result, what string) error {
 	}
 	run := f.runs[i]
 	run.Engine, run.Model = c.run.Engine, c.run.Model
+	if first := f.r.Stops; len(first) > 0 && first[0].Stops() && f.plan.Steps[c.args.Step].HandOver == "" {
+		what = string(first[0]) // the request was stopped while this ran: nothing is kept
+	}
 	if what == "" {
 		made, condition, err := f.make(c, result)
 		if err != nil {

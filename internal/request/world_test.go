@@ -96,6 +96,8 @@ func newWorldAt(t *testing.T, at string, change func(*request.Config)) *world {
 	return w
 }
 
+var errAway = errors.New("the engine is away")
+
 // must is for what a test takes for granted.
 func must[T any](v T, err error) T {
 	if err != nil {

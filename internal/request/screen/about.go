@@ -15,34 +15,44 @@ type topic struct {
 	within int      // bytes between the first part and the others
 }
 
+// persons are words that say whose an illness or an address is. They are enough
+// for a flag, not for a name.
+const persons = "my |mine|his |her |their |your |'s |s' | he | she |i am |i have|i was|i'm|she's|he's|neighbour|neighbor|member|colleague|friend|mother|father|sister|brother|wife|husband|son |daughter|child|mrs|mr. |ms. |patient|" +
+	"мій|моя|мої|моє|мого|мою|моєї|моїм|його|її|їхн|їх |сусід|учасни|колег|друг|подруг|мам|тат|батьк|сестр|брат|дружин|чоловік|син |сина|доньк|дитин|діте|пан |пані |пана |у мене|я хвор|він |вона |хворий |хвора |пацієнт|" +
+	"私|僕|彼|彼女|さん|氏|様|隣人|メンバー|同僚|友人|母|父|姉|妹|兄|弟|妻|夫|息子|娘|子ども|子供|患者|本人"
+
 // topics are in order of their rules.
 var topics = []topic{
 	{Address, "personal.address", []string{
-		"вул. |вулиц|просп. |проспект |провулок|пров. |бульвар| street| st. | avenue| ave.| road| lane| boulevard|丁目|番地|番号室|県|市|区",
+		"вул. |вулиц|просп. |проспект |провулок|пров. |бульвар| street| st. | avenue| ave. | road| lane| boulevard|丁目|番地|号室",
 		"#",
+		persons + "|home|live|lives|living|stays|resid|мешка|живе|живу|прожива|додому|домашн|自宅|住ん|住所|家は",
 	}, 40},
-	{Law, "personal.legal", []string{
-		"lawsuit|sued |suing|court case|court hearing|prosecut|convicted|conviction|criminal record|arrested|divorce|custody|subpoena|indict|" +
-			"позов|судов|судимі|кримінальн|прокурат|заарешт|розлучен|опік|обвинувач|адвокат|訴訟|裁判|逮捕|起訴|有罪|離婚|親権|前科|弁護士",
-	}, 0},
 	{Illness, "personal.health", []string{
-		"illness|disease|diagnos|cancer|diabet|depress|pregnan|hiv |hepatitis|chemotherap|surgery|hospitali|psychiatr|epilep|asthma|miscarriage|dementia|" +
-			"stroke|allerg|medication|prescription|medical record|blood test|therapy session|addict|mental health|rehab|" +
-			"хвороб|хворі|хворіє|захворюв|діагноз|рак легень|онколог|діабет|депресі|вагітн|віл-|гепатит|хіміотерап|операці|госпіталі|психіатр|епілепс|астм|деменці|інсульт|алергі|ліки|рецепт від лікаря|медичн карт|медичну карт|аналіз крові|залежніст|лікарн|" +
-			"病気|診断|癌|がん|糖尿病|うつ病|妊娠|肝炎|化学療法|手術|入院|精神科|てんかん|喘息|認知症|脳卒中|アレルギー|持病|病歴|カルテ|依存症|通院|闘病",
-	}, 0},
+		"illness|disease|diagnos|cancer|diabet|depression|depressed|pregnan|hiv |hepatitis|chemotherap|surgery|hospitali|psychiatr|epilep|asthma|miscarriage|dementia|" +
+			"medication|medical record|blood test|addiction|rehab |" +
+			"хвороб|хворі|хворіє|хвора |хворий |захворів|діагноз|онколог|діабет|депресі|вагітн|гепатит|хіміотерап|госпіталізов|психіатр|епілепс|астм|деменці|інсульт|медичну карт|медичної карт|аналіз крові|" +
+			"病気|診断|癌|がん|糖尿病|うつ病|妊娠|肝炎|化学療法|手術|入院|精神科|てんかん|喘息|認知症|脳卒中|持病|病歴|カルテ|依存症|闘病",
+		persons,
+	}, 60},
+	{Law, "personal.legal", []string{
+		"lawsuit|sued |court case|court hearing|prosecut|convicted|criminal record|arrested|divorce|custody|subpoena|indicted|" +
+			"позов|судимі|кримінальн|заарешт|розлучен|обвинувач|訴訟|裁判|逮捕|起訴|有罪|離婚|親権|前科",
+		persons,
+	}, 60},
 	{Minor, "personal.minor", []string{
 		"my son|my daughter|my child|our son|our daughter|his son|her son|his daughter|her daughter|their child|their son|their daughter|year-old|years old|schoolgirl|schoolboy|toddler|minor child|" +
-			"мій син|моя донька|мого сина|моєї доньки|мою доньку|наш син|наша донька|його син|її син|їхній син|їхня донька|його донька|її донька|років хлопч|річн|школяр|школярк|неповнолітн|малолітн|немовл|" +
+			"мій син|моя донька|мого сина|моєї доньки|мою доньку|наш син|наша донька|його син|її син|їхній син|їхня донька|його донька|її донька|школяр|школярк|неповнолітн|малолітн|немовл|" +
 			"息子|娘さん|私の娘|うちの娘|歳の子|歳児|未成年|小学生|中学生|園児|幼児",
 		"#|school|kindergarten|class |photo|grade|школ|садок|садочк|клас|фото|学校|小学|中学|幼稚園|保育園|写真|歳",
 	}, 60},
 	{Money, "personal.finance", []string{
-		"salary|salaries|wage of|her wages|his wages|debt of|her debt|his debt|bank account|bank statement|tax return|bankrupt|mortgage|loan of|income of|her income|his income|payslip|" +
-			"зарплат|заробітна плат|борг|банківськ рахун|банківський рахун|банківського рахун|виписк з рахун|податкова деклар|банкрут|іпотек|кредит|дохід|доходи|" +
-			"給料|給与|年収|借金|銀行口座|口座番号|確定申告|破産|住宅ローン|所得",
-	}, 0},
-	{Place, "personal.place", []string{"lives at|lives on|is staying at|home address|мешкає за|живе на вул|живе за адрес|домашня адрес|домашню адрес|自宅|住所は|に住んで"}, 0},
+		"salary|her wages|his wages|my wages|her debt|his debt|my debt|debt of|bank account|bank statement|tax return|bankrupt|mortgage|her income|his income|my income|payslip|" +
+			"зарплат|заробітна плат|борг|банківський рахун|банківського рахун|податкова деклар|банкрут|іпотек|" +
+			"給料|給与|年収|借金|銀行口座|口座番号|確定申告|破産|住宅ローン",
+		persons,
+	}, 40},
+	{Place, "personal.place", []string{"lives at|lives on|is staying at|home address|мешкає за|живе на вул|живе за адрес|домашня адрес|домашню адрес|自宅の住所|住所は|に住んで"}, 40},
 }
 
 // words finds the topics, and coordinates.
@@ -52,38 +62,44 @@ func (p *seeker) words(words []heard) {
 			continue
 		}
 		t, end := &topics[h.topic], h.end
-		if len(t.parts) > 1 {
-			if end = p.beside(t, h.start, h.end); end < 0 {
-				continue
+		for _, part := range t.parts[1:] {
+			at := p.beside(t, part, h.start, h.end)
+			if at < 0 {
+				end = -1
+				break
 			}
+			end = max(end, at)
+		}
+		if end < 0 {
+			continue
 		}
 		p.add(t.kind, t.rule, h.start, end)
 	}
 	p.coordinates()
 }
 
-// beside is where the second part of a topic ends, -1 when it is not near.
-func (p *seeker) beside(t *topic, start, end int) int {
-	lo, hi := max(0, start-t.within/2), min(len(p.lower), end+t.within)
+// beside is where another part of a topic ends, -1 when it is not near.
+func (p *seeker) beside(t *topic, part string, start, end int) int {
+	lo, hi := max(0, start-t.within), min(len(p.lower), end+t.within)
+	if n := strings.LastIndexAny(p.lower[lo:start], "\n。"); n >= 0 {
+		lo += n
+	}
 	if n := strings.IndexAny(p.lower[end:hi], "\n。"); n >= 0 {
 		hi = end + n
 	}
-	near := p.lower[lo:hi]
-	for w := range strings.SplitSeq(t.parts[1], "|") {
-		switch {
-		case w == "#" && t.kind == Address:
-			// "12 Oak Street", "вул. Садова, 5", "一丁目2-3"
-			for _, c := range []byte(near) {
-				if digitByte(c) {
-					return max(end, hi)
-				}
-			}
-		case w == "#":
-			if strings.IndexFunc(near, unicode.IsDigit) >= 0 {
+	near := " " + p.lower[lo:hi] + " "
+	for w := range strings.SplitSeq(part, "|") {
+		if w != "#" {
+			if strings.Contains(near, w) {
 				return end
 			}
-		case strings.Contains(near, w):
-			return end
+			continue
+		}
+		// "12 Oak Street", "вул. Садова, 5", "一丁目2-3"
+		last := strings.LastIndexFunc(p.lower[lo:hi], unicode.IsDigit)
+		if last >= 0 {
+			_, n := utf8.DecodeRuneInString(p.lower[lo+last:])
+			return max(end, lo+last+n)
 		}
 	}
 	return -1

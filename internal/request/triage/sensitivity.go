@@ -46,6 +46,10 @@ func (d *decision) sensitivity() {
 			continue
 		}
 		for _, f := range s.Report.Findings {
+			if f.Sort == screen.SortBreach && !f.Data {
+				// Nobody in the circle asked for it: it is ignored, and shown.
+				d.say(OfOrigin, "ignored", "source."+f.Rule, screen.Span{})
+			}
 			for _, flag := range flagsOf[f.Kind] {
 				d.flag(flag, "source."+f.Rule, screen.Span{})
 			}
