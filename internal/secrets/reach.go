@@ -3,6 +3,7 @@ package secrets
 import (
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -92,6 +93,7 @@ type way struct {
 	reach   int  // bytes a match can have, not counting runs
 	runs    int  // parts of a match that go on until a blank
 	head    bool // the pattern is tried at a keyword, with which a match begins
+	edge    bool // of a word, before the keyword
 	lead    *regexp.Regexp
 	sign    *sign
 }
@@ -164,27 +166,93 @@ func plan(pattern string, words []string) (way, error) {
 	if err != nil || len(words) == 0 {
 		return w, err
 	}
-	// A match often begins with a few letters of no interest. A pattern that begins
-	// with any of them is slow to search for, and they do not decide anything.
-	if re.Op == syntax.OpConcat && len(re.Sub) > 1 && re.Sub[0].Op == syntax.OpRepeat && re.Sub[0].Min == 0 && re.Sub[0].Max > 0 &&
-		begins(exact(re.Sub[1]), words) {
-		rest := &syntax.Regexp{Op: syntax.OpConcat, Sub: re.Sub[1:]}
-		head, err := regexp.Compile("^(?:" + rest.String() + ")")
-		if err != nil {
-			return w, err
-		}
-		lead, err := regexp.Compile("(?:" + re.Sub[0].Sub[0].String() + "){0," + strconv.Itoa(re.Sub[0].Max) + "}$")
-		if err != nil {
-			return w, err
-		}
-		w.pattern, w.head, w.lead, w.sign = head, true, lead, signAfter(re.Sub[2:])
-	}
+	w.begin(re, words)
 	if n, runs := longest(re); n >= 0 && n <= maxReach && holds(re, words, []string{""}) {
 		w.near, w.reach, w.runs = true, n, runs
 	} else if w.head {
-		w.pattern, w.head, w.lead, w.sign = whole, false, nil, nil
+		w = way{pattern: whole}
 	}
 	return w, nil
+}
+
+// begin sees whether every match begins with a keyword, but for the edge of a word
+// and a few letters of no interest before it. Then it is enough to try the rest of
+// the pattern at each keyword, which is much quicker than to search for a beginning
+// that may be anything.
+func (w *way) begin(re *syntax.Regexp, words []string) {
+	parts := []*syntax.Regexp{re}
+	if re.Op == syntax.OpConcat {
+		parts = re.Sub
+	}
+	var edge bool
+	var lead *regexp.Regexp
+	if parts[0].Op == syntax.OpWordBoundary {
+		edge, parts = true, parts[1:]
+	}
+	if p := parts[:1]; !edge && len(p) == 1 && p[0].Op == syntax.OpRepeat && p[0].Min == 0 && p[0].Max > 0 {
+		found, err := regexp.Compile("(?:" + p[0].Sub[0].String() + "){0," + strconv.Itoa(p[0].Max) + "}$")
+		if err != nil {
+			return
+		}
+		lead, parts = found, parts[1:]
+	}
+	if len(parts) == 0 || !begins(heads(parts), words) {
+		return
+	}
+	rest := &syntax.Regexp{Op: syntax.OpConcat, Sub: parts}
+	pattern, err := regexp.Compile("^(?:" + rest.String() + ")")
+	if err != nil {
+		return
+	}
+	w.pattern, w.head, w.edge, w.lead = pattern, true, edge, lead
+	if texts := exact(parts[0]); len(texts) > 0 && !slices.ContainsFunc(texts, func(t string) bool { return !slices.Contains(words, t) }) {
+		w.sign = signAfter(parts[1:])
+	}
+}
+
+// heads is what a match can begin with, in lower case, as far as it is spelt out;
+// nil when it is not.
+func heads(parts []*syntax.Regexp) []string {
+	texts := []string{""}
+	for _, p := range parts {
+		if more := exact(p); more != nil {
+			if all := joined(texts, more); all != nil {
+				texts = all
+				continue
+			}
+			return texts
+		}
+		for p.Op == syntax.OpCapture {
+			p = p.Sub[0]
+		}
+		var more []string
+		switch p.Op { //nolint:exhaustive // others begin with anything
+		case syntax.OpConcat:
+			more = heads(p.Sub)
+		case syntax.OpAlternate:
+			for _, s := range p.Sub {
+				some := heads([]*syntax.Regexp{s})
+				if some == nil {
+					return texts
+				}
+				more = append(more, some...)
+			}
+		}
+		if all := joined(texts, more); all != nil {
+			return all
+		}
+		return texts
+	}
+	return texts
+}
+
+// at says whether a match can begin at byte i of a text.
+func (w way) at(text string, i int) bool {
+	return !w.edge || (i == 0 || !wordByte(text[i-1])) == wordByte(text[i])
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 func begins(texts, words []string) bool {
@@ -360,6 +428,20 @@ func exact(re *syntax.Regexp) []string {
 		if texts := exact(re.Sub[0]); texts != nil {
 			return append([]string{""}, texts...)
 		}
+	case syntax.OpRepeat:
+		if re.Max < 0 || re.Max > 4 {
+			return nil
+		}
+		var texts []string
+		for run, n := []string{""}, 0; n <= re.Max; n++ {
+			if n >= re.Min {
+				texts = append(texts, run...)
+			}
+			if run = joined(run, exact(re.Sub[0])); run == nil || len(texts) > maxTexts {
+				return nil
+			}
+		}
+		return texts
 	case syntax.OpCharClass:
 		var texts []string
 		for i := 0; i < len(re.Rune); i += 2 {

@@ -173,7 +173,7 @@ func (f *Finder) Find(text string) []screen.Match {
 			continue
 		case r.way.head:
 			for _, s := range at {
-				if r.way.sign != nil && !r.way.sign.follows(text, s.end) {
+				if !r.way.at(text, s.start) || r.way.sign != nil && !r.way.sign.follows(text, s.end) {
 					continue
 				}
 				f.try(text, s.start, r.way.right(text, s.end), r, take)
@@ -207,18 +207,7 @@ func (f *Finder) try(text string, start, end int, r *rule, take func(id, secret 
 		if m[0] == 0 && start > 0 && !r.way.head || m[1] == len(part) && end < len(text) {
 			continue // cut off: a window that holds it whole has it too
 		}
-		from, to := m[0], m[1]
-		switch {
-		case r.group > 0 && 2*r.group+1 < len(m) && m[2*r.group] >= 0:
-			from, to = m[2*r.group], m[2*r.group+1]
-		case r.group == 0:
-			for g := 2; g+1 < len(m); g += 2 {
-				if m[g] >= 0 && m[g+1] > m[g] {
-					from, to = m[g], m[g+1]
-					break
-				}
-			}
-		}
+		from, to := group(m, r.group)
 		secret := part[from:to]
 		if secret == "" || r.entropy > 0 && entropy(secret) <= r.entropy {
 			continue
@@ -233,6 +222,20 @@ func (f *Finder) try(text string, start, end int, r *rule, take func(id, secret 
 		}
 		take(r.id, secret, start+from)
 	}
+}
+
+// group is where the secret of a match stands: in the group that the rule names,
+// else in the first that holds anything, else the match is the secret.
+func group(m []int, n int) (from, to int) {
+	if n > 0 && 2*n+1 < len(m) && m[2*n] >= 0 {
+		return m[2*n], m[2*n+1]
+	}
+	for g := 2; n == 0 && g+1 < len(m); g += 2 {
+		if m[g] >= 0 && m[g+1] > m[g] {
+			return m[g], m[g+1]
+		}
+	}
+	return m[0], m[1]
 }
 
 // maxLead bounds the part of a text that is looked at for the letters before a
