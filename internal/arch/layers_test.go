@@ -230,7 +230,9 @@ var layers = []layer{
 	{
 		path: "internal/server", why: "wires the service, and starts and stops its loops",
 		may: []string{
-			"internal/api", "internal/auditlog", "internal/login", "internal/pipeline/...", "internal/queue", "internal/store", "internal/store/...", "internal/webhook",
+			".", "internal/api", "internal/auditlog", "internal/identity", "internal/login", "internal/model", "internal/pipeline/...", "internal/queue",
+			"internal/request", "internal/request/artifact", "internal/request/constitution", "internal/request/envelope", "internal/request/screen",
+			"internal/secrets", "internal/store", "internal/store/...", "internal/webhook",
 		},
 		modules: []string{
 			xsync, "go.yaml.in/yaml/v3", "github.com/prometheus/client_golang", "go.opentelemetry.io/otel", "go.opentelemetry.io/otel/metric",

@@ -65,6 +65,18 @@ type Config struct {
 	OIDCSecret   string // file with the client's secret
 	OIDCRedirect string
 	OIDCClaim    string // the claim that names the actor
+
+	ClanConfig  string   // folder with the circle's configuration; "" is the one that is built in
+	Documents   string   // folder of documents that requests may refer to; "" is none
+	IdentityKey string   // file with the key that seals second factors
+	Origins     []string // under which browsers reach the service; none, no WebAuthn
+
+	ModelAPI         string // "" has the built-in engines do every job
+	ModelURL         string
+	ModelName        string
+	ModelKeyFile     string
+	ModelKeyVariable string
+	ModelPlain       bool // plain HTTP to another machine is meant
 }
 
 // setting is one row of the table of settings: flags, environment, file, the
@@ -223,6 +235,20 @@ func settings() []setting {
 		text("oidc.secret", "", "file with the client secret", func(c *Config) *string { return &c.OIDCSecret }),
 		text("oidc.redirect", "", "this service's /login/callback as people reach it", func(c *Config) *string { return &c.OIDCRedirect }),
 		text("oidc.claim", "email", "the claim that is the actor's id", func(c *Config) *string { return &c.OIDCClaim }),
+
+		text("clan-config", "", "folder with the circle's configuration; the one that is built in when not set", func(c *Config) *string { return &c.ClanConfig }),
+		text("documents.dir", "", "folder of documents that requests to the circle may refer to; every member of a circle may read them", func(c *Config) *string { return &c.Documents }),
+		text("identity.key", "", "file with the key that seals second factors; beside the database when not set", func(c *Config) *string { return &c.IdentityKey }),
+		{
+			key: "identity.origins", list: true, about: "addresses under which browsers reach the service, for security keys; without one there are codes only",
+			set: func(c *Config, v []string) error { c.Origins = v; return nil }, get: func(c *Config) []string { return c.Origins },
+		},
+		text("model.api", "", "what the model endpoint speaks: openai or anthropic; without one the built-in engines do every job", func(c *Config) *string { return &c.ModelAPI }, "", "openai", "anthropic"),
+		text("model.url", "", "address of the model endpoint", func(c *Config) *string { return &c.ModelURL }),
+		text("model.name", "", "the model, as its endpoint calls it", func(c *Config) *string { return &c.ModelName }),
+		text("model.key-file", "", "file with the key of the endpoint", func(c *Config) *string { return &c.ModelKeyFile }),
+		text("model.key-variable", "", "name of the environment variable with the key of the endpoint", func(c *Config) *string { return &c.ModelKeyVariable }),
+		boolean("model.plain-http", false, "plain HTTP to an endpoint on another machine is meant", func(c *Config) *bool { return &c.ModelPlain }),
 	}
 }
 
@@ -447,7 +473,7 @@ func (c Config) In(dir string) Config {
 		abs(&path)
 		c.DB = "sqlite:" + path
 	}
-	for _, path := range []*string{&c.TLSCert, &c.TLSKey, &c.AuditKey, &c.OIDCSecret, &c.Planner, &c.ReferenceDir} {
+	for _, path := range []*string{&c.TLSCert, &c.TLSKey, &c.AuditKey, &c.OIDCSecret, &c.Planner, &c.ReferenceDir, &c.ClanConfig, &c.Documents, &c.IdentityKey, &c.ModelKeyFile} {
 		abs(path)
 	}
 	return c

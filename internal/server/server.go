@@ -34,6 +34,7 @@ import (
 	"plimsoll.dev/internal/pipeline/approval"
 	"plimsoll.dev/internal/pipeline/event"
 	"plimsoll.dev/internal/queue"
+	"plimsoll.dev/internal/request"
 	"plimsoll.dev/internal/store"
 	"plimsoll.dev/internal/store/postgres"
 	"plimsoll.dev/internal/store/sqlite"
@@ -63,6 +64,7 @@ type Server struct {
 	login     *login.Login // nil without an issuer
 	courier   *webhook.Courier
 	service   *pipeline.Service
+	circle    *request.Service
 	handler   http.Handler
 	origin    string // of the audit log
 	closers   []func() error
@@ -105,13 +107,16 @@ func New(ctx context.Context, conf Config, options Options) (_ *Server, err erro
 		return nil, err
 	}
 	s.courier = webhook.New(webhook.Config{Store: s.store, Addresses: addresses, Log: s.log, Node: node})
+	if s.circle, err = s.newCircle(); err != nil {
+		return nil, err
+	}
 	if s.queue, err = queue.New(driver, queue.Config{
 		Node: node, Nodes: s.store, Workers: conf.Workers, Grace: conf.Grace, Logger: slog.New(quiet{s.log.Handler()}), Kinds: s.kinds(),
 	}); err != nil {
 		return nil, err
 	}
 	if s.api, err = api.New(api.Config{
-		Service: s.service, Store: s.store, Log: s.log, Now: time.Now, Version: options.Version,
+		Service: s.service, Store: s.store, Circle: s.circle, Log: s.log, Now: time.Now, Version: options.Version,
 		Rate: api.Rate{PerSecond: float64(conf.RatePerSecond), Burst: conf.RateBurst}, Ready: s.ready, Metrics: s.telemetry.metrics,
 		MetricsFrom: func(remote string) bool { return within(conf.MetricsFrom, remote) }, Seen: s.telemetry.seen,
 		Signer: signer, Client: s.client,
@@ -227,7 +232,8 @@ func (s *Server) kinds() []queue.Kind {
 		k := queue.Kind{Name: name, Work: s.service.Work, Retry: pipeline.Retry()}
 		list = append(list, s.telemetry.kind(k, s.log))
 	}
-	return append(list, s.telemetry.kind(queue.Kind{Name: pipeline.JobPing, Work: s.courier.Ping}, s.log))
+	list = append(list, s.telemetry.kind(queue.Kind{Name: pipeline.JobPing, Work: s.courier.Ping}, s.log))
+	return append(list, s.circleKinds()...)
 }
 
 func again(err error) bool {
