@@ -414,6 +414,8 @@ func (s *scene) nearby(head *hit, i int, span [2]int, c Class, start, end int) b
 			return false
 		case h.start >= end:
 			return h.at-last <= reach
+		case c == Meta:
+			return h.end <= start && start < head.start && first-h.at <= 2*unitsPerWord // "the order of changing passwords, send it"
 		}
 		return c == Will && h.end <= start && first-h.at <= reach
 	}
@@ -499,7 +501,7 @@ func (s *scene) saying(i int) bool {
 	w := s.words[i]
 	k, _ := slices.BinarySearchFunc(s.hits, w.end, func(h hit, at int) int { return h.start - at })
 	for j := k - 1; j >= max(0, k-12); j-- {
-		if h := &s.hits[j]; h.class == Say && h.last <= i && i-h.last < 3 && h.sentence == w.sentence {
+		if h := &s.hits[j]; h.class == Say && h.last <= i && i-h.last < 5 && h.sentence == w.sentence {
 			return true
 		}
 	}

@@ -130,7 +130,7 @@ const (
 
 // despaced puts words together that were cut into pieces: "i g n o r e",
 // "i.g.n.o.r.e", "con-sti-tu-tion". Where the gap between pieces is wider than
-// the others of the run, one blank is left. ok is false when nothing was cut.
+// the others of the run, its signs or a blank are left. ok is false when nothing was cut.
 func despaced(t Text) (Text, bool) {
 	s := t.form
 	var b *builder
@@ -163,7 +163,11 @@ func despaced(t Text) (Text, bool) {
 		}
 		for k, p := range pieces {
 			if k > 0 && p.Start-pieces[k-1].End > narrow {
-				b.writeByte(' ', t.Origin(pieces[k-1].End, p.Start).small())
+				gap := strings.TrimSpace(s[pieces[k-1].End:p.Start])
+				if gap == "" {
+					gap = " "
+				}
+				b.writeString(gap, t.Origin(pieces[k-1].End, p.Start).small())
 			}
 			b.copy(t, p.Start, p.End)
 		}

@@ -109,7 +109,7 @@ type number struct {
 func (p *seeker) numbers() {
 	s := p.s
 	for i := 0; i < len(s); i++ {
-		if !digitByte(s[i]) || i > 0 && (localByte(s[i-1]) && s[i-1] != '-' || s[i-1] >= utf8.RuneSelf && joined(s[:i])) {
+		if !digitByte(s[i]) || i > 0 && (localByte(s[i-1]) && s[i-1] != '-' && s[i-1] != '+' || s[i-1] >= utf8.RuneSelf && joined(s[:i])) {
 			continue
 		}
 		n := number{start: i}
@@ -123,7 +123,7 @@ func (p *seeker) numbers() {
 			n.groups = append(n.groups, k-j)
 			n.end = k
 			j = k
-			for j < len(s) && j-k < 2 && (s[j] == ' ' || s[j] == '-' || s[j] == '(' || s[j] == ')') {
+			for j < len(s) && j-k < 2 && (s[j] == ' ' || s[j] == '-' || s[j] == '.' || s[j] == '(' || s[j] == ')') {
 				j++
 			}
 			if j == k || j >= len(s) || !digitByte(s[j]) || len(n.digits) > 20 {

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -230,8 +231,13 @@ func composed(t Text) Text {
 		}
 		it.InitString(norm.NFKC, s[i:end])
 		for !it.Done() {
+			// A character that stands for several comes in pieces, the place of
+			// the next one with the last.
 			start := it.Pos()
-			segment := it.Next()
+			segment := slices.Clone(it.Next())
+			for it.Pos() == start && !it.Done() {
+				segment = append(segment, it.Next()...)
+			}
 			at := t.Origin(i+start, i+it.Pos()).small()
 			if string(segment) == s[i+start:i+it.Pos()] {
 				for j := i + start; j < i+it.Pos(); {
