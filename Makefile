@@ -127,6 +127,7 @@ cases: ## run the boundary cases against the gate
 .PHONY: bench
 bench: bench-contracts ## the gate and the contracts against their floors, then every benchmark COUNT times
 	$(GO) run ./internal/bench/gate
+	$(GO) run ./internal/bench/triage
 	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) ./internal/gate/... ./internal/canonical
 
 .PHONY: bench-contracts

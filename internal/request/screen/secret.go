@@ -46,10 +46,17 @@ var pins = []string{"pin", "pin code", "пін", "пін-код", "пінкод"
 // words of a wallet.
 func spoken(s, lower string, heard []heard) []Match {
 	var found []Match
+	skip := 0 // the end of a word that is too long to be one
 	for _, h := range heard {
 		switch h.list {
 		case hearTold:
+			if h.end < skip {
+				continue
+			}
 			found = after(found, s, lower, h.end, "spoken-secret", secretWord)
+			if n := wordLength(s[h.end:]); n > maxSecretWord {
+				skip = h.end + n
+			}
 		case hearPin:
 			found = after(found, s, lower, h.end, "spoken-pin", pinWord)
 		case hearSeed:
@@ -100,6 +107,14 @@ func value(s, lower string, from int) int {
 // maxSecretWord is how long a word may be, in bytes, that somebody writes into a
 // sentence as a password. Longer secrets have forms of their own.
 const maxSecretWord = 512
+
+// wordLength is how far it is to the next blank.
+func wordLength(s string) int {
+	if n := strings.IndexAny(s, " \n\t"); n >= 0 {
+		return n
+	}
+	return len(s)
+}
 
 // secretWord is the length of the word at the beginning of s when it looks made
 // up by a machine or a careful person, else 0.

@@ -162,7 +162,8 @@ const maxQuotation = 4096
 // and on lines that begin with ">", in order and without overlap.
 func quotations(s string) []Span {
 	var open []Span
-	line := true // at the beginning of a line
+	line := true               // at the beginning of a line
+	closes := map[string]int{} // where the next mark of each sort is
 	for i := 0; i < len(s); {
 		c, n := rune(s[i]), 1
 		if 'a' <= c && c <= 'z' {
@@ -187,9 +188,17 @@ func quotations(s string) []Span {
 			end = single(s, i)
 		default:
 			if marks := closing(c); marks != "" {
-				end = strings.IndexAny(s[i+n:], marks)
-				if end >= 0 {
-					end += i + n
+				var known bool
+				if end, known = closes[marks]; !known || end < i+n {
+					if end = strings.IndexAny(s[i+n:], marks); end >= 0 {
+						end += i + n
+					} else {
+						end = len(s)
+					}
+					closes[marks] = end
+				}
+				if end == len(s) {
+					end = 0
 				}
 			}
 		}
@@ -233,7 +242,7 @@ func single(s string, i int) int {
 	if i > 0 && wordRune(before) || i+1 >= len(s) || s[i+1] == ' ' {
 		return 0
 	}
-	for j := i + 1; j < len(s) && j-i < maxQuotation && s[j] != '\n'; j++ {
+	for j := i + 1; j < len(s) && j-i < maxQuotation/8 && s[j] != '\n'; j++ {
 		if s[j] != '\'' {
 			continue
 		}
