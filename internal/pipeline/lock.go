@@ -2,8 +2,8 @@ package pipeline
 
 import (
 	"context"
-	"slices"
 	"strings"
+	"time"
 
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline/contract"
@@ -101,15 +101,12 @@ func (x *session) take(key lock.Key, holder string, by contract.ActorID) (lock.L
 	return next, x.put(l, next, by)
 }
 
-// LockList is a page of the locks that somebody holds.
+// LockList is a page of the locks that somebody holds, and that have not run
+// out (§12). The service's own, under which it works off its lists, are nobody's.
 func (s *Service) LockList(ctx context.Context, f LockFilter, p Page) ([]Lock, error) {
 	return view(ctx, s, func(r Reader) ([]Lock, error) {
-		list, err := r.LockList(f, p)
-		if err != nil {
-			return nil, err
-		}
-		now := r.Now()
-		return slices.DeleteFunc(list, func(l Lock) bool { return lock.Expired(now.Sub(l.HeartbeatAt)) }), nil
+		f.Prefixes, f.Since = lock.Prefixes(), r.Now().Add(time.Microsecond-lock.TTL)
+		return r.LockList(f, p)
 	})
 }
 

@@ -235,8 +235,10 @@ type Hold struct {
 
 // LockFilter selects locks that are held.
 type LockFilter struct {
-	Keys    []string
-	Holders []string
+	Keys     []string
+	Holders  []string
+	Prefixes []string  // what keys begin with
+	Since    time.Time // only those whose holder was heard of then or later
 }
 
 // Effect is the result of something that is done at most once. Result names the

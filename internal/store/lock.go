@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline"
@@ -98,6 +99,14 @@ func (r *reader) LockList(f pipeline.LockFilter, p pipeline.Page) ([]pipeline.Lo
 	w.add("holder <> ''")
 	in(w, "key", f.Keys)
 	in(w, "holder", f.Holders)
+	w.within("heartbeat_at", f.Since, time.Time{})
+	begins := make([]string, len(f.Prefixes))
+	for i, prefix := range f.Prefixes {
+		begins[i] = "substr(key, 1, length(" + w.arg(prefix) + ")) = " + w.arg(prefix)
+	}
+	if len(begins) > 0 {
+		w.add("(" + strings.Join(begins, " OR ") + ")")
+	}
 	if p.Behind.ID != "" {
 		w.add("key > " + w.arg(p.Behind.ID))
 	}

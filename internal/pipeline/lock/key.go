@@ -19,6 +19,9 @@ const (
 	pathPrefix     = "repo-path:"
 )
 
+// Prefixes is what keys begin with.
+func Prefixes() []string { return []string{contractPrefix, pathPrefix} }
+
 // Contract is the key of a contract.
 func Contract(id contract.ID) Key { return Key(contractPrefix + string(id)) }
 

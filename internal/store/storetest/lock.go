@@ -120,6 +120,9 @@ func locks(t *testing.T, open Open) {
 				{pipeline.LockFilter{}, pipeline.Page{Limit: 1, Behind: pipeline.Mark{ID: "contract:TS-001"}}, "repo-path:a "},
 				{pipeline.LockFilter{Holders: []string{"lock-2"}}, pipeline.Page{}, "repo-path:c "},
 				{pipeline.LockFilter{Keys: []string{"repo-path:a", "repo-path:b"}}, pipeline.Page{}, "repo-path:a "},
+				{pipeline.LockFilter{Prefixes: []string{"repo-path:", "repo"}}, pipeline.Page{}, "repo-path:a repo-path:c "},
+				{pipeline.LockFilter{Since: start}, pipeline.Page{Limit: 2}, "contract:TS-001 repo-path:a "},
+				{pipeline.LockFilter{Since: start.Add(time.Microsecond)}, pipeline.Page{}, ""},
 			} {
 				list, err := r.LockList(want.filter, want.page)
 				if err != nil {
