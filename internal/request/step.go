@@ -126,13 +126,13 @@ func (s *Service) claim(ctx context.Context, args stepArgs) (*claim, error) {
 	return c, err
 }
 
-func (f *flow) worker(step int) (constitution.Worker, constitution.Prompt, error) {
+func (f *flow) worker(step int) (w constitution.Worker, p constitution.Prompt, err error) {
 	id := f.plan.Steps[step].Worker
 	w, ok := f.set.Registry().Worker(id)
 	if !ok {
-		return w, constitution.Prompt{}, fault.E("request.step", fault.Internal, "there is no worker "+string(id), nil)
+		return w, p, fault.E("request.step", fault.Internal, "there is no worker "+string(id), nil)
 	}
-	p, err := f.set.Assemble(id)
+	p, err = f.set.Assemble(id)
 	return w, p, err
 }
 

@@ -230,7 +230,7 @@ func (w *world) work() bool {
 	case repeated:
 		w.back(j, again.After)
 	case fault.KindOf(err) == fault.Unavailable:
-		w.back(j, time.Second)
+		w.back(j, 0)
 	case !attempt.Last:
 		j.failed++
 		w.back(j, retry[j.failed-1])
@@ -392,9 +392,10 @@ type doc struct {
 	Blocked    []string        `json:"blocked_by"`
 	Contract   string          `json:"contract_id"`
 	Provenance struct {
-		Origin string `json:"origin"`
-		Worker string `json:"worker"`
-		Engine string `json:"engine"`
+		Origin  string `json:"origin"`
+		Request string `json:"request_id"`
+		Worker  string `json:"worker"`
+		Engine  string `json:"engine"`
 	} `json:"provenance"`
 }
 

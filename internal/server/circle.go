@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	plimsoll "plimsoll.dev"
@@ -94,8 +95,10 @@ func (s *Server) clanFiles() (fs.FS, error) {
 	return os.DirFS(s.conf.ClanConfig), nil
 }
 
-// prover is what proves identity anew. The nodes of a PostgreSQL service share one
-// key, which has to be named; without one nobody can be asked there.
+// prover is what proves identity anew. Its key is read, or made, when somebody is
+// first asked: a service nobody enrols at has none. The nodes of a PostgreSQL
+// service share one key, which has to be named; without one nobody can be asked
+// there.
 func (s *Server) prover() (request.Prover, error) {
 	path := s.conf.IdentityKey
 	if path == "" {
@@ -105,11 +108,49 @@ func (s *Server) prover() (request.Prover, error) {
 		}
 		path = strings.TrimSuffix(file, filepath.Ext(file)) + ".identity.key"
 	}
-	key, err := identity.OpenKey(path)
-	if err != nil {
+	// The addresses are checked at the start, with a key that seals nothing.
+	if _, err := identity.New(identity.Config{Key: identity.Key{1}, Origins: s.conf.Origins}); err != nil {
 		return nil, err
 	}
-	return identity.New(identity.Config{Key: key, Origins: s.conf.Origins})
+	return lateProver{sync.OnceValues(func() (*identity.Prover, error) {
+		key, err := identity.OpenKey(path)
+		if err != nil {
+			return nil, err
+		}
+		return identity.New(identity.Config{Key: key, Origins: s.conf.Origins})
+	})}, nil
+}
+
+// lateProver is a prover whose key is opened when it is first needed.
+type lateProver struct {
+	open func() (*identity.Prover, error)
+}
+
+// Enrol implements request.Prover.
+func (l lateProver) Enrol(e request.Enrolling) (request.Enrolment, error) {
+	p, err := l.open()
+	if err != nil {
+		return request.Enrolment{}, err
+	}
+	return p.Enrol(e)
+}
+
+// Ask implements request.Prover.
+func (l lateProver) Ask(a request.Asking) (request.Asked, error) {
+	p, err := l.open()
+	if err != nil {
+		return request.Asked{}, err
+	}
+	return p.Ask(a)
+}
+
+// Answer implements request.Prover.
+func (l lateProver) Answer(c *request.Challenge, factors []*request.Factor, answer []byte, now time.Time) (request.Proof, error) {
+	p, err := l.open()
+	if err != nil {
+		return request.Proof{}, err
+	}
+	return p.Answer(c, factors, answer, now)
 }
 
 // contentSchema is the schema of the content of each type, for a model.

@@ -275,7 +275,8 @@ func (t *Task) recipients(channel string) []artifact.Party {
 func addressee(s string) string {
 	s = bare(s)
 	for _, w := range []words{toEnglish, toUkrainian} {
-		for from := 0; ; {
+		from := 0
+		for range 2 * most {
 			p, ok := w.after(s, from)
 			if !ok || p.end >= len(s) {
 				break

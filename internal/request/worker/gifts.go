@@ -80,7 +80,7 @@ func gifts(t *Task) (Result, error) {
 			gift = s
 		}
 	}
-	gift = cmp.Or(line(gift), line(main), line(bare(text)))
+	gift = cmp.Or(line(gift), line(main), line(bare(text)), t.Request.ID)
 	trade := tradeWords.in(strings.NewReplacer(freed(text)...).Replace(text))
 	message := say.say(map[string]phrase{"offer": sayOffer, "acceptance": sayAccept, "thanks": sayThanks}[act], t.called(giver), t.called(receiver), gift)
 	if trade {
@@ -130,13 +130,15 @@ func gifts(t *Task) (Result, error) {
 // freed is what takes the words out of a text that say nothing is expected.
 func freed(text string) []string {
 	list := []string{}
-	for from := 0; ; {
+	from := 0
+	for range most {
 		p, ok := freeWords.after(text, from)
 		if !ok {
-			return list
+			break
 		}
 		list, from = append(list, p.of(text), ""), p.end
 	}
+	return list
 }
 
 // answered is the gift that a text answers: one that is referred to, else the

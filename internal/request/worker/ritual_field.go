@@ -149,7 +149,8 @@ func ritualField(t *Task) (Result, error) {
 
 // occasion is what is held, without how long, for how many and when.
 func (t *Task) occasion(main string) string {
-	for led := true; led; { // "12人で40分の…"
+	main = clip(main, 500)
+	for led, i := true, 0; led && i < most; i++ { // "12人で40分の…"
 		led = false
 		for _, units := range []words{minuteUnits, hourUnits, peopleUnits} {
 			for _, c := range counts(main, units) {

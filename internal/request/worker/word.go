@@ -128,39 +128,67 @@ func (w words) after(s string, from int) (place, bool) {
 
 func (w words) in(s string) bool { _, ok := w.find(s); return ok }
 
+// most is how many phrases are taken off one end: nobody is so polite, and who is
+// makes no text longer to read.
+const most = 8
+
 // lead is s without phrases at its beginning and the marks behind them.
 func (w words) lead(s string) string {
-	for {
+	for range most {
 		s = strings.TrimLeftFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",:;–—-、：", r) })
 		p, ok := w.find(s)
 		if !ok || p.start > 0 || p.end == len(s) {
-			return s
+			break
 		}
 		s = s[p.end:]
 	}
+	return strings.TrimLeftFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",:;–—-、：", r) })
 }
 
 // tail is s without phrases at its end and the marks before them.
 func (w words) tail(s string) string {
-	for changed := true; changed; {
-		changed = false
+	for range most {
 		s = strings.TrimRightFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",:;–—-、。.!?！？", r) })
-		for from := 0; ; {
-			p, ok := w.after(s, from)
-			if !ok {
-				break
-			}
-			if p.end == len(s) && p.start > 0 {
-				s, changed = s[:p.start], true
-				break
-			}
-			from = p.start + 1
-			for from < len(s) && !utf8.RuneStart(s[from]) {
-				from++
-			}
+		start := w.last(s)
+		if start <= 0 {
+			break
+		}
+		s = s[:start]
+	}
+	return strings.TrimRightFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",:;–—-、。.!?！？", r) })
+}
+
+// last is where the longest of the phrases begins that s ends with; -1 when it
+// ends with none.
+func (w words) last(s string) int {
+	start := -1
+	earlier := func(at int) {
+		if start < 0 || at < start {
+			start = at
 		}
 	}
-	return s
+	all := tokens(s)
+next:
+	for _, phrase := range w {
+		if dense(phrase) {
+			if strings.HasSuffix(s, phrase) {
+				earlier(len(s) - len(phrase))
+			}
+			continue
+		}
+		want := strings.Fields(phrase)
+		from := len(all) - len(want)
+		if from < 0 || len(all) == 0 || all[len(all)-1].end < len(s) {
+			continue
+		}
+		for i, word := range want {
+			if !all[from+i].matches(word) {
+				continue next
+			}
+		}
+		earlier(all[from].start)
+	}
+	return start
 }
 
 // until is s up to the first of the phrases.
