@@ -82,6 +82,8 @@ func (r *reader) writePending() error {
 		return err
 	}
 	defer r.watch.leave()
+	r.s.statements.Add(int64(len(list)))
+	r.s.waits.Add(1)
 	changed, err := r.d.Together(r.ctx, r.conn, statements)
 	for i, n := range changed {
 		if missing := list[i].judge(n); missing != nil {

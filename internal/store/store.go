@@ -64,6 +64,8 @@ type Store struct {
 	prepared *prepared // nil where the driver remembers statements
 
 	leased atomic.Bool // this process has a lease, or had until it was declared dead
+
+	statements, waits atomic.Int64 // see Statements
 }
 
 // New is a store on an open database whose migrations have run.
@@ -202,6 +204,11 @@ func (r *reader) open() error {
 	}
 	return err
 }
+
+// Statements is how many statements updates and views have run so far, and how
+// often they waited for the database: what is sent together is one wait. The
+// beginning and the end of a transaction, the jobs and the places come on top.
+func (s *Store) Statements() (statements, waits int64) { return s.statements.Load(), s.waits.Load() }
 
 // Close closes the database. Every loop that uses the store ends before.
 func (s *Store) Close() error {

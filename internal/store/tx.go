@@ -174,6 +174,8 @@ func (r *reader) statement(op, what string, args []any, call func(ctx context.Co
 		return err
 	}
 	defer r.watch.leave()
+	r.s.statements.Add(1)
+	r.s.waits.Add(1)
 	err := r.open()
 	if err == nil {
 		err = call(r.statementContext())

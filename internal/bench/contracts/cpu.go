@@ -82,10 +82,3 @@ func (c clock) of(n int, fn func() error) (cost, error) {
 }
 
 func (c cost) sum() time.Duration { return c.here + c.there }
-
-func (c cost) String() string {
-	if c.there == 0 {
-		return ms(c.here)
-	}
-	return ms(c.here) + " and " + ms(c.there) + " in the database"
-}

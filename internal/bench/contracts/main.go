@@ -33,13 +33,13 @@ type options struct {
 
 func main() {
 	var o options
-	flag.IntVar(&o.rounds, "rounds", 5, "turns of each comparison")
+	flag.IntVar(&o.rounds, "rounds", 4, "turns of each comparison")
 	flag.IntVar(&o.chains, "chains", 150, "chains in a turn")
 	flag.IntVar(&o.clients, "clients", 32, "callers at the same time")
 	flag.DurationVar(&o.half, "half", 10*time.Second, "time under half the load")
 	flag.IntVar(&o.waiting, "waiting", 100_000, "items that wait when the service starts again")
 	flag.IntVar(&o.records, "records", 1_000_000, "records of the audit log that is verified")
-	stored := flag.String("stored", "1000,100000", "contracts that are there already; 1000,1000000 is the whole budget and takes a while")
+	stored := flag.String("stored", "1000,100000", "contracts that are there already; 1000,1000000 is the whole budget and takes ten minutes")
 	only := flag.String("only", "rate,growth,restart,start,audit", "what to measure")
 	profile := flag.String("cpuprofile", "", "file for a profile of all of it")
 	databases := flag.String("db", "sqlite,postgres", "where to measure it")
@@ -123,6 +123,5 @@ func bench(ctx context.Context, o options, only, databases []string) (err error)
 	if slices.Contains(only, "audit") {
 		err = errors.Join(err, b.audit(o))
 	}
-	b.print()
-	return err
+	return errors.Join(err, b.print())
 }

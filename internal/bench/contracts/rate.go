@@ -26,59 +26,96 @@ func (b *report) rate(ctx context.Context, p place, o options) (err error) {
 	if err := s.people(ctx); err != nil {
 		return err
 	}
-	var ratios, batches, chains, floors []float64
-	var work, floor []cost
-	var shares []float64
 	cpu := clockOf(ctx, s.db.Write, p.name == "postgres")
-	jobs := int64(0)
+	var t turns
 	for i := -1; i < o.rounds; i++ {
-		before := s.board.jobs.Load()
-		var took, single time.Duration
-		chain, err := cpu.of(o.chains, func() (err error) {
-			took, err = s.chains(ctx, o.chains, o.clients)
-			return err
-		})
-		if err != nil {
+		if i == 0 {
+			t = turns{} // what came before was the warm-up
+		}
+		if err := t.take(ctx, s, cpu, o); err != nil {
 			return err
 		}
-		jobs = (s.board.jobs.Load() - before) / int64(o.chains)
-		noop, err := cpu.of(o.chains, func() (err error) {
-			single, err = s.noops(ctx, int(jobs)*o.chains, 1, o.clients)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		batch, err := s.noops(ctx, int(jobs)*o.chains, int(jobs)*o.chains, 1)
-		if err != nil {
-			return err
-		}
-		if i < 0 {
-			continue // warm-up
-		}
-		ratios = append(ratios, single.Seconds()/took.Seconds())
-		batches = append(batches, batch.Seconds()/took.Seconds())
-		chains = append(chains, float64(o.chains)/took.Seconds())
-		floors = append(floors, float64(jobs)*float64(o.chains)/single.Seconds())
-		work, floor = append(work, chain), append(floor, noop)
-		shares = append(shares, float64(noop.sum())/float64(chain.sum()))
 	}
-	rate := middle(chains)
-	fmt.Printf("%-8s  %6.1f chains/s, %d jobs each; no-op jobs one by one %.0f/s; ratio %.2f (%.2f when all no-ops are there at the start)\n",
-		p.name, rate, jobs, middle(floors), middle(ratios), middle(batches))
-	if half := len(work) / 2; work[half].sum() > 0 {
-		fmt.Printf("%-8s  processor time of a chain %s; of as many no-op jobs %s; ratio %.2f\n", p.name, work[half], floor[half], middle(shares))
+	rate := middle(t.chains)
+	b.say(middle(t.ratios) >= 0.6, p.name+": rate of chains to that of as many no-op jobs", two(middle(t.ratios)), "≥ 0.6")
+	b.add(p.name+": chains a second; no-op jobs a second, one by one", fmt.Sprintf("%.1f; %.0f", rate, middle(t.floors)))
+	b.add(p.name+": the same where all no-ops are there at the start", two(middle(t.batches)))
+	if middle(t.here)+middle(t.there) > 0 {
+		b.add(p.name+": the same in processor time", two(middle(t.shares)))
+		b.add(p.name+": processor time of a chain, in the service and in a database server", ms(middle(t.here))+"; "+ms(middle(t.there)))
+		b.add(p.name+": processor time of as many no-op jobs, there too", ms(middle(t.noHere))+"; "+ms(middle(t.noThere)))
 	}
-	b.say(middle(ratios) >= 0.6, "%s: %.1f chains/s are %.2f of the rate of as many no-op jobs (budget 0.6)", p.name, rate, middle(ratios))
+	b.add(p.name+": a chain is", t.work.String())
 
 	s.board.taken()
 	if err := s.paced(ctx, rate/2, o.half); err != nil {
 		return err
 	}
 	took := s.board.taken()
-	fmt.Printf("%-8s  effect at %.1f chains/s: p50 %s, p95 %s, p99 %s of %d effects\n", p.name, rate/2, ms(middle(took)), ms(quantile(took, 95)), ms(quantile(took, 99)), len(took))
-	b.say(quantile(took, 99) < 100*time.Millisecond, "%s: from event to effect p99 %s at half that load (budget 100 ms)", p.name, ms(quantile(took, 99)))
+	b.say(quantile(took, 99) < 100*time.Millisecond, fmt.Sprintf("%s: from event to effect at %.1f chains a second, p99", p.name, rate/2), ms(quantile(took, 99)), "< 100 ms")
+	b.add(p.name+": the same, p50 and p95", ms(middle(took))+"; "+ms(quantile(took, 95)))
 	return nil
+}
+
+// turns is what the turns of a comparison came to.
+type turns struct {
+	chains, floors, ratios, batches, shares []float64
+	here, there, noHere, noThere            []time.Duration
+	work                                    work
+}
+
+// take is one turn: chains, as many jobs that do nothing, and those once more,
+// enqueued at once.
+func (t *turns) take(ctx context.Context, s *service, cpu clock, o options) error {
+	before := s.work()
+	var took, single time.Duration
+	chain, err := cpu.of(o.chains, func() (err error) {
+		took, err = s.chains(ctx, o.chains, o.clients)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	t.work = s.work().since(before, o.chains)
+	jobs := int(t.work.jobs) * o.chains
+	noop, err := cpu.of(o.chains, func() (err error) {
+		single, err = s.noops(ctx, jobs, 1, o.clients)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	batch, err := s.noops(ctx, jobs, jobs, 1)
+	if err != nil {
+		return err
+	}
+	t.chains = append(t.chains, float64(o.chains)/took.Seconds())
+	t.floors = append(t.floors, float64(jobs)/single.Seconds())
+	t.ratios = append(t.ratios, single.Seconds()/took.Seconds())
+	t.batches = append(t.batches, batch.Seconds()/took.Seconds())
+	t.shares = append(t.shares, float64(noop.sum())/float64(max(chain.sum(), 1)))
+	t.here, t.there = append(t.here, chain.here), append(t.there, chain.there)
+	t.noHere, t.noThere = append(t.noHere, noop.here), append(t.noThere, noop.there)
+	return nil
+}
+
+// work is what a chain asks of the store and the queue.
+type work struct{ jobs, updates, views, statements, waits int64 }
+
+func (w work) since(before work, n int) work {
+	of := func(now, then int64) int64 { return (now - then + int64(n)/2) / int64(n) }
+	return work{
+		of(w.jobs, before.jobs), of(w.updates, before.updates), of(w.views, before.views), of(w.statements, before.statements), of(w.waits, before.waits),
+	}
+}
+
+func (w work) String() string {
+	return fmt.Sprintf("%d updates, %d views, %d statements in %d waits, %d jobs", w.updates, w.views, w.statements, w.waits, w.jobs)
+}
+
+func (s *service) work() work {
+	statements, waits := s.store.Statements()
+	return work{s.board.jobs.Load(), s.asked.updates.Load(), s.asked.views.Load(), statements, waits}
 }
 
 // chains runs so many chains and answers how long all took.

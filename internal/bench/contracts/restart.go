@@ -33,8 +33,7 @@ func (b *report) restart(ctx context.Context, p place, o options) (err error) {
 	if err := s.end(); err != nil {
 		return err
 	}
-	fmt.Printf("%-8s  restart with %d waiting: %s to the first effect\n", p.name, o.waiting, ms(took))
-	b.say(took <= 2*time.Second, "%s: %s from the start to the first effect with %d open items (budget 2 s)", p.name, ms(took), o.waiting)
+	b.say(took <= 2*time.Second, fmt.Sprintf("%s: from the start to the first effect with %d open items", p.name, o.waiting), ms(took), "≤ 2 s")
 	return nil
 }
 

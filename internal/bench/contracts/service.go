@@ -29,7 +29,24 @@ type service struct {
 	db    *store.Database
 	queue *queue.Queue
 	board *board
+	asked *asked
 	end   func() error
+}
+
+// asked counts the transactions of the use cases.
+type asked struct {
+	*store.Store
+	updates, views atomic.Int64
+}
+
+func (a *asked) Update(ctx context.Context, fn func(pipeline.Tx) error) error {
+	a.updates.Add(1)
+	return a.Store.Update(ctx, fn)
+}
+
+func (a *asked) View(ctx context.Context, fn func(pipeline.Reader) error) error {
+	a.views.Add(1)
+	return a.Store.View(ctx, fn)
 }
 
 // board sees every job when it is enqueued and when it is done.
@@ -144,13 +161,14 @@ func open(ctx context.Context, at string) (*service, error) {
 		return nil, err
 	}
 	conf := pipeline.DefaultConfig()
-	conf.Store, conf.NewID, conf.Secret, conf.Repository = s.store, newID, func() [32]byte { return [32]byte{1} }, "git@example.org:app"
+	s.asked = &asked{Store: s.store}
+	conf.Store, conf.NewID, conf.Secret, conf.Repository = s.asked, newID, func() [32]byte { return [32]byte{1} }, "git@example.org:app"
 	if s.Service, err = pipeline.New(conf); err != nil {
 		return nil, err
 	}
-	kinds := []queue.Kind{{Name: noop, Work: s.work}}
+	kinds := []queue.Kind{{Name: noop, Work: s.attempt}}
 	for _, k := range pipeline.JobKinds() {
-		kinds = append(kinds, queue.Kind{Name: k, Work: s.work, Retry: pipeline.Retry()})
+		kinds = append(kinds, queue.Kind{Name: k, Work: s.attempt, Retry: pipeline.Retry()})
 	}
 	q, err := queue.New(driver, queue.Config{Node: newID("node"), Nodes: s.store, Kinds: kinds})
 	if err != nil {
@@ -171,7 +189,7 @@ func (s *service) begin(ctx context.Context) {
 	}
 }
 
-func (s *service) work(ctx context.Context, a pipeline.Attempt) error {
+func (s *service) attempt(ctx context.Context, a pipeline.Attempt) error {
 	if a.Kind != noop {
 		if err := s.Work(ctx, a); err != nil {
 			return err

@@ -68,13 +68,13 @@ func (b *report) start(ctx context.Context, dir string, o options) (err error) {
 			floor, version, list = append(floor, took[0]), append(version, took[1]), append(list, took[2])
 		}
 	}
-	fmt.Printf("start-up: a bare Go program %s, plimsoll --version %s, plimsoll intent list %s\n", ms(middle(floor)), ms(middle(version)), ms(middle(list)))
 	for _, c := range []struct {
 		name string
 		took []time.Duration
 	}{{"--version", version}, {"intent list", list}} {
 		over := middle(c.took) - middle(floor)
-		b.say(over <= 60*time.Millisecond, "plimsoll %s takes %s longer than a bare Go program (budget 60 ms)", c.name, ms(over))
+		b.say(over <= 60*time.Millisecond, "plimsoll "+c.name+" takes longer than a bare Go program by", ms(over), "≤ 60 ms")
 	}
+	b.add("a bare Go program; plimsoll --version; plimsoll intent list", ms(middle(floor))+"; "+ms(middle(version))+"; "+ms(middle(list)))
 	return nil
 }
