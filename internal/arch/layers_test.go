@@ -206,10 +206,13 @@ var layers = []layer{
 	},
 	{path: "internal/auditlog", why: "seals the audit log and checks copies of it", may: []string{"internal/pipeline/..."}, modules: []string{xmod}},
 	{
+		path: "internal/model/answer", why: "reads what a model answered, as the words of a stranger", core: true,
+		may: []string{"internal/request", "internal/request/problem", "internal/request/screen", "internal/pipeline/contract"},
+	},
+	{
 		path: "internal/model", why: "asks language models for drafts; their system prompt is a Prompt and nothing else",
 		may: []string{
-			"internal/request", "internal/request/constitution", "internal/request/envelope", "internal/request/problem", "internal/request/screen",
-			"internal/pipeline", "internal/pipeline/contract",
+			"internal/model/answer", "internal/request", "internal/request/constitution", "internal/request/envelope", "internal/request/problem", "internal/pipeline",
 		},
 		modules: []string{"github.com/openai/openai-go/v3", "github.com/anthropics/anthropic-sdk-go"},
 	},
@@ -242,7 +245,7 @@ var layers = []layer{
 	},
 	{
 		path: "internal/cli/plimsoll", why: "the control plane's commands: the service, and the client of its API",
-		may:     []string{".", "internal/api", "internal/auditlog", "internal/execution", "internal/gate", "internal/git", "internal/pipeline/...", "internal/request/constitution", "internal/server"},
+		may:     []string{".", "internal/api", "internal/auditlog", "internal/execution", "internal/gate", "internal/git", "internal/pipeline/...", "internal/request", "internal/request/constitution", "internal/request/envelope", "internal/server"},
 		modules: []string{cobra},
 	},
 	{path: "cmd/plimsoll", why: "its doorstep", may: []string{"internal/cli/plimsoll"}},

@@ -43,6 +43,11 @@ const examples = `  # a service to try it with, for one person
   plimsoll intent approve IC-001
   plimsoll run TS-001 --repo . -- make the-change
 
+  # a circle, a request to it, and what takes effect
+  plimsoll circle create Garden
+  plimsoll ask "Let us decide whether the greenhouse opens on Saturdays" --json > answer.json
+  plimsoll artifact confirm --answer answer.json
+
   # what waits for me, and my decision
   plimsoll gate list --waiting-for project_lead
   plimsoll gate approve PG-001`
@@ -157,6 +162,7 @@ func commands(env Env) *cobra.Command {
 	root.AddGroup(
 		&cobra.Group{ID: "service", Title: "The service"},
 		&cobra.Group{ID: "work", Title: "Work"},
+		&cobra.Group{ID: "circle", Title: "The circle"},
 		&cobra.Group{ID: "proof", Title: "Proof"},
 		&cobra.Group{ID: "people", Title: "People and machines"},
 	)
@@ -164,8 +170,11 @@ func commands(env Env) *cobra.Command {
 		id   string
 		list []*cobra.Command
 	}{
-		{"service", []*cobra.Command{initCommand(s), serveCommand(s), configCommand(s), doctorCommand(s), backupCommand(s), restoreCommand(s), clanCommand(s)}},
+		{"service", []*cobra.Command{initCommand(s), serveCommand(s), configCommand(s), doctorCommand(s), backupCommand(s), restoreCommand(s)}},
 		{"work", []*cobra.Command{intentCommand(s), chainCommand(s), taskCommand(s), runCommand(s), acceptanceCommand(s), gateCommand(s), contractCommand(s)}},
+		{"circle", []*cobra.Command{
+			askCommand(s), artifactCommand(s), consentCommand(s), identityCommand(s), circleCommand(s), channelCommand(s), workersCommand(s), clanCommand(s),
+		}},
 		{"proof", []*cobra.Command{evidenceCommand(s), eventCommand(s), auditCommand(s)}},
 		{"people", []*cobra.Command{loginCommand(s), actorCommand(s), tokenCommand(s), lockCommand(s), webhookCommand(s)}},
 	} {

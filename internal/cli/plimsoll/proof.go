@@ -164,7 +164,19 @@ func (c *client) lastEvent(ctx context.Context) (int64, error) {
 // stream calls fn for every event behind a position until the connection ends.
 func (c *client) stream(ctx context.Context, query url.Values, after int64, fn func(position int64, kind string, data []byte) error) error {
 	query.Set("after", strconv.FormatInt(after, 10))
-	r, err := c.request(ctx, call{method: http.MethodGet, path: "/v1/events", query: query, accept: "text/event-stream"}, nil)
+	return c.sse(ctx, "/v1/events", query, func(id, kind string, data []byte) error {
+		position, err := strconv.ParseInt(id, 10, 64)
+		if err != nil {
+			return fault.E("plimsoll", fault.Unavailable, "the stream has a position that is no number", nil)
+		}
+		return fn(position, kind, data)
+	})
+}
+
+// sse reads a stream of events until it ends, which is an error as well: who reads
+// knows whether that was to be expected.
+func (c *client) sse(ctx context.Context, path string, query url.Values, fn func(id, kind string, data []byte) error) error {
+	r, err := c.request(ctx, call{method: http.MethodGet, path: path, query: query, accept: "text/event-stream"}, nil)
 	if err != nil {
 		return err
 	}
@@ -196,11 +208,7 @@ func (c *client) stream(ctx context.Context, query url.Values, after int64, fn f
 			data = append(data, value...)
 		case "":
 			if len(data) > 0 {
-				position, err := strconv.ParseInt(id, 10, 64)
-				if err != nil {
-					return fault.E("plimsoll", fault.Unavailable, "the stream has a position that is no number", nil)
-				}
-				if err := fn(position, kind, data); err != nil {
+				if err := fn(id, kind, data); err != nil {
 					return err
 				}
 			}
