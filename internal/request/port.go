@@ -149,7 +149,8 @@ type RequestWriter interface {
 	UpdateRequest(r *Request) error
 	// CreateRun adds a run; its step and attempt are taken once.
 	CreateRun(r *Run) error
-	// UpdateRun changes how a run stands, for example ends it.
+	// UpdateRun changes how a run stands, for example ends it, and who it turned
+	// out to have asked.
 	UpdateRun(r *Run) error
 }
 

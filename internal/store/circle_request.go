@@ -165,8 +165,9 @@ func (c circleTx) UpdateRun(n *request.Run) error {
 	if err := c.hold(op, n.Request); err != nil {
 		return err
 	}
-	err := c.t.change(op, "write run "+n.ID, `UPDATE circle_runs SET (revision, origin, state, fault, artifacts, ended_at) = ($2 + 1, $3, $4, $5, $6, $7)
-		WHERE id = $1 AND revision = $2`, n.ID, n.Revision, string(n.Origin), string(n.State), n.Fault, joined(n.Artifacts), micros(n.EndedAt))
+	err := c.t.change(op, "write run "+n.ID, `UPDATE circle_runs SET (revision, engine, model, origin, state, fault, artifacts, deadline, ended_at) =
+		($2 + 1, $3, $4, $5, $6, $7, $8, $9, $10) WHERE id = $1 AND revision = $2`,
+		n.ID, n.Revision, string(n.Engine), n.Model, string(n.Origin), string(n.State), n.Fault, joined(n.Artifacts), n.Deadline.UnixMicro(), micros(n.EndedAt))
 	if err == nil {
 		n.Revision++
 	}

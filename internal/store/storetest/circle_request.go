@@ -159,6 +159,7 @@ func circleRequests(t *testing.T, open Open) {
 				return err
 			}
 			n.State, n.Fault, n.Artifacts, n.EndedAt, n.Origin = request.RunFailed, "x", []string{"a-1", "a-2"}, start.Add(time.Second), envelope.External
+			n.Engine, n.Model, n.Deadline = constitution.Model, "as the endpoint calls it", n.Deadline.Add(time.Minute)
 			want = n
 			return ct.UpdateRun(n)
 		})
