@@ -57,7 +57,7 @@ install: ## install the programs where go install puts them
 	$(GATE) install $(GATEFLAGS) ./cmd/shipgate ./cmd/agents-shipgate ./cmd/plimsoll
 
 .PHONY: check
-check: format vet lint arch test drift ## everything CI runs, in its order
+check: format vet lint arch test e2e drift ## everything CI runs, in its order
 
 .PHONY: format
 format: $(GOFUMPT) ## say which files gofumpt would change
@@ -81,7 +81,8 @@ arch: ## who may import whom, and the hygiene of the tree
 	$(GO) test -count=1 $(TESTFLAGS) ./internal/arch/...
 
 # The tests that start whole services, kill them and start several nodes have a
-# target of their own: they take minutes and want a machine for themselves.
+# target of their own: they measure how long things take, and want a machine for
+# themselves for some minutes.
 .PHONY: test
 test: ## every test of a package, with the race detector
 	$(GO) test -race -timeout 30m $(TESTFLAGS) $$($(GO) list ./... | grep -v '/internal/e2e$$')
@@ -108,7 +109,7 @@ drift: ## golden files are what the code prints today
 	before=$$(state); make --no-print-directory golden; \
 	if [[ $$before != "$$(state)" ]]; then git status --short >&2; echo 'golden files drifted: review the diff and commit it' >&2; exit 1; fi
 
-# Hours: the service is killed KILLS times, over both databases.
+# A quarter of an hour: the service is killed KILLS times, over both databases.
 KILLS ?= 2000
 .PHONY: crash
 crash: ## kill the service KILLS times, on both databases, and count what is lost

@@ -47,9 +47,10 @@ func git(t testing.TB, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// What the agents of these tests are told to run.
+// What the agents of these tests are told to run. The task is in the message:
+// two chains that make the same change in the same second would have one commit.
 const (
-	edits   = `echo world >>greeting.txt && git commit --quiet -am "Greet the world"`
+	edits   = `echo world >>greeting.txt && git commit --quiet -am "Greet the world ($PLIMSOLL_TASK)"`
 	reads   = `grep -q hello greeting.txt`
 	tests   = `grep -q world greeting.txt`
 	breaks  = `echo "cannot do it" >&2; exit 1`
