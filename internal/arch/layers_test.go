@@ -195,6 +195,10 @@ var layers = []layer{
 		path: "internal/secrets", why: "knows the forms of secrets", may: []string{"internal/request/screen"},
 		modules: []string{toml, "github.com/zricethezav/gitleaks/v8"},
 	},
+	{
+		path: "internal/mcp/request", why: "the circle's one entry point as a tool of an agent",
+		modules: []string{"github.com/modelcontextprotocol/go-sdk/mcp"},
+	},
 	{path: "internal/webhook", why: "brings events to subscribers", may: []string{"internal/pipeline/..."}, modules: []string{xsync}},
 	{
 		path: "internal/login", why: "signs people in through their own issuer", may: []string{"internal/pipeline/..."},
@@ -245,7 +249,7 @@ var layers = []layer{
 	},
 	{
 		path: "internal/cli/plimsoll", why: "the control plane's commands: the service, and the client of its API",
-		may:     []string{".", "internal/api", "internal/auditlog", "internal/execution", "internal/gate", "internal/git", "internal/pipeline/...", "internal/request", "internal/request/constitution", "internal/request/envelope", "internal/server"},
+		may:     []string{".", "internal/api", "internal/auditlog", "internal/execution", "internal/gate", "internal/git", "internal/mcp/request", "internal/pipeline/...", "internal/request", "internal/request/constitution", "internal/request/envelope", "internal/server"},
 		modules: []string{cobra},
 	},
 	{path: "cmd/plimsoll", why: "its doorstep", may: []string{"internal/cli/plimsoll"}},

@@ -60,6 +60,7 @@ func (m *messages) ask(ctx context.Context, p constitution.Prompt, user string, 
 		r.cut = true
 	case anthropic.StopReasonRefusal, anthropic.StopReasonToolUse, anthropic.StopReasonPauseTurn:
 		r.refused = true
+	case anthropic.StopReasonEndTurn, anthropic.StopReasonStopSequence:
 	}
 	return r, nil
 }

@@ -60,7 +60,7 @@ const maxKey = 4096
 // flag can hold one. The error never holds what was read.
 func ReadKey(getenv func(string) string, variable, file string) (Key, error) {
 	const op = "model.ReadKey"
-	text, what := "", ""
+	var text, what string
 	switch {
 	case variable != "" && file != "":
 		return Key{}, fault.E(op, fault.Invalid, "the key of the model endpoint is to be read from two places", nil)
@@ -159,14 +159,13 @@ type line struct {
 }
 
 func newLine(base *url.URL, l Limits) *line {
-	return &line{base: base, limit: l.Response, next: &http.Transport{
-		Proxy:       nil,
-		DialContext: (&net.Dialer{Timeout: l.Timeout}).DialContext,
-		// A body that unpacks itself would be bounded only after unpacking.
-		DisableCompression:  true,
-		ForceAttemptHTTP2:   true,
-		TLSHandshakeTimeout: l.Timeout, ResponseHeaderTimeout: l.Timeout, IdleConnTimeout: 30 * time.Second,
-		MaxIdleConnsPerHost: 2, MaxResponseHeaderBytes: 64 << 10,
+	return &line{base: base, limit: l.Response, next: &http.Transport{ // the question's own deadline bounds every wait
+		Proxy:                  nil,
+		DisableCompression:     true, // a body that unpacks itself would be bounded only after unpacking
+		ForceAttemptHTTP2:      true,
+		IdleConnTimeout:        30 * time.Second,
+		MaxIdleConnsPerHost:    2,
+		MaxResponseHeaderBytes: 64 << 10,
 	}}
 }
 

@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/model/answer"
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/request"
 	"plimsoll.dev/internal/request/constitution"
-	"plimsoll.dev/internal/request/screen"
 )
 
 // API is the protocol an endpoint speaks.
@@ -36,12 +36,6 @@ const (
 // Valid says whether a is one of the two.
 func (a API) Valid() bool { return a == OpenAI || a == Anthropic }
 
-// Secrets reads a text for secrets and for orders, in plain and in disguise.
-// *screen.Screen is one.
-type Secrets interface {
-	Read(text string) screen.Report
-}
-
 // Config is what a Client is made of. All of it is the operator's: nothing of a
 // request, and no environment variable but the key's, changes whom we ask.
 type Config struct {
@@ -52,7 +46,7 @@ type Config struct {
 	Key     Key    // none for an endpoint that asks for none
 	Limits  Limits
 
-	Secrets Secrets
+	Secrets answer.Secrets
 	Random  io.Reader // of the markers; crypto/rand.Reader but in tests
 }
 
@@ -143,7 +137,7 @@ func (c *Client) Name() string { return c.conf.Model }
 
 // Draft implements request.Model. Its errors:
 //
-//   - Invalid, a *Broken: the model answered, and the answer must not be used.
+//   - Invalid, an *answer.Broken: the model answered, and the answer must not be used.
 //     What is wrong with it may be told to the model in Turn.Faults.
 //   - Denied: nothing was sent, because of a secret, a size or the budget.
 //   - Unavailable: no answer. Where the endpoint says when to ask again, the
@@ -180,7 +174,15 @@ func (c *Client) Draft(ctx context.Context, p constitution.Prompt, t request.Tur
 		return request.Drafted{}, failure(timed, err)
 	}
 	c.budget.settle(t.Run, size+c.conf.Limits.Answer, max(size, r.in)+max(estimate(len(r.text)), r.out))
-	drafts, err := c.read(p, t, turn, mark, r)
+	switch {
+	case r.refused:
+		return request.Drafted{}, answer.Break(answer.Refused, "there is no draft: only an answer in words is one")
+	case r.cut:
+		return request.Drafted{}, answer.Break(answer.Cut, "the answer is longer than an answer may be")
+	case len(r.text) > c.conf.Limits.Text:
+		return request.Drafted{}, answer.Break(answer.TooLarge, "the answer has more bytes than an answer may have")
+	}
+	drafts, err := answer.Read(r.text, t.Contract, answer.Witness{Mark: mark, Prompt: p.Text(), Turn: turn, Key: c.conf.Key.in, Secrets: c.conf.Secrets})
 	if err != nil {
 		return request.Drafted{}, err
 	}

@@ -18,23 +18,6 @@ func Well(c Call) Reply {
 // Says is a model that always answers the same.
 func Says(text string) Model { return func(Call) Reply { return Reply{Text: text} } }
 
-// InTurn is a model that answers by one after the other, and then by the last.
-func InTurn(models ...Model) Model {
-	next := make(chan Model, len(models))
-	for _, m := range models {
-		next <- m
-	}
-	last := models[len(models)-1]
-	return func(c Call) Reply {
-		select {
-		case m := <-next:
-			return m(c)
-		default:
-			return last(c)
-		}
-	}
-}
-
 // Status answers with an HTTP status, and Retry-After when after is not "". The
 // body repeats what was asked, as some endpoints do.
 func Status(code int, after string) Model {

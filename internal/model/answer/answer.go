@@ -1,9 +1,14 @@
-package model
+// Package answer reads what a language model answered: strictly, as the words of
+// a stranger, and with an eye on whom the model followed (docs/spec/circle.md §8).
+//
+// It knows no protocol of any endpoint.
+package answer
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,7 +16,6 @@ import (
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/request"
-	"plimsoll.dev/internal/request/constitution"
 	"plimsoll.dev/internal/request/problem"
 )
 
@@ -59,6 +63,13 @@ func (b *Broken) add(f Flaw, code problem.Code, path, format string, args ...any
 	}
 }
 
+// Break is an answer with one flaw as a whole. The sentence is the caller's own.
+func Break(f Flaw, sentence string) *Broken {
+	b := &Broken{}
+	b.add(f, problem.ContentInvalid, "", "%s", sentence)
+	return b
+}
+
 func (b *Broken) err() error {
 	if len(b.Flaws) == 0 {
 		return nil
@@ -66,28 +77,20 @@ func (b *Broken) err() error {
 	return b
 }
 
-// read decodes an answer and checks whom it follows.
-func (c *Client) read(p constitution.Prompt, t request.Turn, turn, mark string, r reply) ([]request.Prose, error) {
+// Read decodes an answer into the drafts of a contract, in its order, and checks
+// whom it follows. The error is a *Broken with everything that is wrong.
+func Read(text string, blanks []request.Blank, w Witness) ([]request.Prose, error) {
 	b := &Broken{}
-	switch {
-	case r.refused:
-		b.add(Refused, problem.ContentInvalid, "", "there is no draft: only an answer in words is one")
-	case r.cut:
-		b.add(Cut, problem.ContentInvalid, "", "the answer is longer than an answer may be")
-	case len(r.text) > c.conf.Limits.Text:
-		b.add(TooLarge, problem.ContentInvalid, "", "the answer has more bytes than an answer may have")
-	}
-	if err := b.err(); err != nil {
-		return nil, err
-	}
-	drafts, strings := decode(b, r.text, t.Contract)
-	w := witness{mark: mark, key: c.conf.Key, prompt: p.Text(), turn: turn, secrets: c.conf.Secrets}
-	w.check(b, r.text, strings)
+	drafts, list := decode(b, text, blanks)
+	w.check(b, text, list)
 	if err := b.err(); err != nil {
 		return nil, err
 	}
 	return drafts, nil
 }
+
+// maxFaults is how many faults of one answer are told.
+const maxFaults = 20
 
 // maxNesting is how deep the members of a draft go; those of the schemas go to
 // six.
@@ -167,7 +170,8 @@ func prose(b *Broken, at string, v any, blank request.Blank) request.Prose {
 	if v, err := contract.Parse(blank.Content); err == nil {
 		before, _ = v.(map[string]any)
 	}
-	for name, v := range content {
+	for _, name := range slices.Sorted(maps.Keys(content)) {
+		v := content[name]
 		if !slices.Contains(blank.Prose, name) {
 			b.add(Foreign, problem.OutputForbidden, at+"/content", "there is a member that was not asked for")
 			continue
@@ -215,12 +219,7 @@ func texts(v any, list []string, depth int) []string {
 			}
 		}
 	case map[string]any:
-		names := make([]string, 0, len(v))
-		for name := range v {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if list = texts(v[name], append(list, name), depth+1); list == nil {
 				return nil
 			}

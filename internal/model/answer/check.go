@@ -1,4 +1,4 @@
-package model
+package answer
 
 import (
 	"encoding/base64"
@@ -8,27 +8,34 @@ import (
 	"unicode"
 
 	"plimsoll.dev/internal/request/problem"
+	"plimsoll.dev/internal/request/screen"
 )
 
-// witness knows what an answer must not repeat. Each of its checks finds an
+// Witness knows what an answer must not repeat. Each of its checks finds an
 // answer that followed the data instead of its prompt; none of them is what keeps
-// such an answer from doing harm: a draft has no effect (docs/spec/circle.md §8).
-type witness struct {
-	mark    string
-	key     Key
-	prompt  string
-	turn    string // as it was sent
-	secrets Secrets
+// such an answer from doing harm: a draft has no effect.
+type Witness struct {
+	Mark    string // 32 hex digits, drawn for this question
+	Prompt  string
+	Turn    string                 // as it was sent
+	Key     func(text string) bool // whether a text holds the key of the endpoint
+	Secrets Secrets
+}
+
+// Secrets reads a text for secrets and for orders, in plain and in disguise.
+// *screen.Screen is one.
+type Secrets interface {
+	Read(text string) screen.Report
 }
 
 // check reads the raw answer, in case it is no JSON, and the texts in it, in case
 // they are escaped.
-func (w *witness) check(b *Broken, raw string, list []string) {
+func (w *Witness) check(b *Broken, raw string, list []string) {
 	whole := raw + "\n" + strings.Join(list, "\n")
-	if leaks(whole, w.mark) {
+	if leaks(whole, w.Mark) {
 		b.add(MarkLeak, problem.ContentInvalid, "", "the answer repeats the mark of the data")
 	}
-	if w.key.in(whole) {
+	if w.Key(whole) {
 		b.add(KeyLeak, problem.ContentInvalid, "", "the answer holds what no answer may hold")
 	}
 	if w.recites(list) {
@@ -41,7 +48,7 @@ func (w *witness) check(b *Broken, raw string, list []string) {
 		b.add(Link, problem.ContentInvalid, "", "the answer holds a link or an address that is not in the data")
 	}
 	// A secret in the answer is the orchestrator's to find: it stops the request.
-	if report := w.secrets.Read(strings.Join(list, "\n")); report.Breach() {
+	if report := w.Secrets.Read(strings.Join(list, "\n")); report.Breach() {
 		b.add(Order, problem.ContentInvalid, "", "the answer hands an instruction on")
 	}
 }
@@ -91,9 +98,9 @@ func rot13(r rune) rune {
 // recites says whether a text has at least recited bytes in a row of the prompt
 // that are not in the data: whoever asks about the constitution gets it as data,
 // and may have it quoted.
-func (w *witness) recites(list []string) bool {
+func (w *Witness) recites(list []string) bool {
 	const window, step = 80, 40 // finds whatever has window+step bytes in common
-	prompt, turn := squeezed(w.prompt), ""
+	prompt, turn := squeezed(w.Prompt), ""
 	for _, s := range list {
 		s = squeezed(s)
 		for i := 0; i+window <= len(s); i += step {
@@ -101,7 +108,7 @@ func (w *witness) recites(list []string) bool {
 				continue
 			}
 			if turn == "" {
-				turn = squeezed(w.turn)
+				turn = squeezed(w.Turn)
 			}
 			if !strings.Contains(turn, s[i:i+window]) {
 				return true
@@ -136,7 +143,7 @@ func unseen(r rune) bool {
 
 // wanders says whether there is a link or an address of e-mail that does not
 // stand in the turn, to the letter: a link can carry away what is hung onto it.
-func (w *witness) wanders(list []string) bool {
+func (w *Witness) wanders(list []string) bool {
 	for _, s := range list {
 		for _, word := range strings.FieldsFunc(s, func(r rune) bool {
 			return unicode.IsSpace(r) || strings.ContainsRune("<>()[]{}\"'`|«»“”、。「」", r)
@@ -147,7 +154,7 @@ func (w *witness) wanders(list []string) bool {
 			if at < 0 && !strings.HasPrefix(lower, "www.") && !strings.HasPrefix(lower, "//") && !address(lower) {
 				continue
 			}
-			if !strings.Contains(w.turn, word) {
+			if !strings.Contains(w.Turn, word) {
 				return true
 			}
 		}
