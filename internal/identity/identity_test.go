@@ -198,7 +198,7 @@ func TestAKeyProvesItsOwner(t *testing.T) {
 	gone.RevokedAt = noon
 	proof, err = p.Answer(other, []*request.Factor{&gone}, d.get(otherAsked.WebAuthn.Challenge), noon)
 	refused(t, "a key that was revoked since", proof, err)
-	if proof, err = p.Answer(other, []*request.Factor{used}, d.get(otherAsked.WebAuthn.Challenge), noon); err != nil {
+	if _, err = p.Answer(other, []*request.Factor{used}, d.get(otherAsked.WebAuthn.Challenge), noon); err != nil {
 		t.Errorf("and the right one after all these: %v", err)
 	}
 

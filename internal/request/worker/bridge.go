@@ -32,6 +32,7 @@ var (
 	toEnglish   = words{"to the", "to our", "to all", "to every", "to my", "to your", "for the", "to"}
 	toUkrainian = words{"до"}
 	letterWords = words{"лист", "листа", "повідомлення", "привітання", "запрошення", "надішли", "надіслати", "відправ", "напиши"}
+	clanWords   = words{"clan", "клан*", "クラン"}
 	ourselves   = words{"circle", "our circle", "кола", "колу", "коло", "サークル"}
 )
 
@@ -259,7 +260,11 @@ func (t *Task) recipients(channel string) []artifact.Party {
 	if len(list) == 0 {
 		for _, s := range sentences(text) {
 			if who := addressee(s.of(text)); who != "" {
-				add(artifact.ToOutside, who)
+				kind := artifact.ToOutside
+				if clanWords.in(who) {
+					kind, who = artifact.ToClan, cmp.Or(t.Facts.Circle.Clan, who)
+				}
+				add(kind, who)
 				break
 			}
 		}

@@ -23,8 +23,9 @@ func tongueOf(locale string) tongue {
 	switch t := tongue(language); t {
 	case ukrainian, japanese:
 		return t
+	default:
+		return english
 	}
-	return english
 }
 
 func (t *Task) tongue() tongue { return tongueOf(t.Request.Locale) }
@@ -100,20 +101,19 @@ var (
 
 // What Gate-Policy says.
 var (
-	sayRisk      = phrase{"Risk %s: %s.", "Ризик %s: %s.", "危険度 %s：%s。"}
-	sayAllowed   = phrase{"no rule asks for more", "жодне правило не просить більшого", "これ以上を求める規則はない"}
-	sayApproval  = phrase{"these must approve: %s", "мають схвалити: %s", "承認が要る人：%s"}
-	sayBlocked   = phrase{"blocked, since %s", "заблоковано, бо %s", "止めた。理由：%s"}
-	sayUnseen    = phrase{"nobody has checked the diff %s", "ніхто не перевірив зміни %s", "差分%sはまだ誰も確かめていない"}
-	sayRule      = phrase{"the policy forbids work of level %s", "політика забороняє роботу рівня %s", "方針は段階%sの作業を禁じている"}
-	sayRow       = phrase{"A row of the boundary check, graded %s.", "Рядок перевірки меж, рівень %s.", "境界検査の行、段階は%s。"}
-	sayMatrix    = phrase{"Work of level %s is approved by these roles before release.", "Роботу рівня %s перед випуском схвалюють ці ролі.", "段階%sの作業は、公開の前にこれらの役割が承認する。"}
-	sayNoReview  = phrase{"Work of level %s needs no approval of people.", "Робота рівня %s не потребує схвалення людей.", "段階%sの作業に人の承認は要らない。"}
-	sayWithout   = phrase{"Leave out %s, if the task can do without.", "Відмовитися від %s, якщо справа обійдеться.", "なくても済むなら%sを外す。"}
-	saySmaller   = phrase{"Make the change smaller, without what %s found.", "Зменшити зміну, без того, що знайшло %s.", "%sが見つけた部分を除いて変更を小さくする。"}
-	sayCheckIt   = phrase{"Run the boundary check on the diff %s and refer to it again.", "Виконати перевірку меж для змін %s і послатися знову.", "差分%sの境界検査を行い、もう一度参照する。"}
-	sayFlagOff   = phrase{"Ask the people whom the flag %s protects.", "Спитати людей, яких захищає прапорець %s.", "印%sが守る人に尋ねる。"}
-	sayNoReasons = phrase{"nothing raised it", "ніщо його не підняло", "高める理由はない"}
+	sayRisk     = phrase{"Risk %s: %s.", "Ризик %s: %s.", "危険度 %s：%s。"}
+	sayAllowed  = phrase{"no rule asks for more", "жодне правило не просить більшого", "これ以上を求める規則はない"}
+	sayApproval = phrase{"these must approve: %s", "мають схвалити: %s", "承認が要る人：%s"}
+	sayBlocked  = phrase{"blocked, since %s", "заблоковано, бо %s", "止めた。理由：%s"}
+	sayUnseen   = phrase{"nobody has checked the diff %s", "ніхто не перевірив зміни %s", "差分%sはまだ誰も確かめていない"}
+	sayRule     = phrase{"the policy forbids work of level %s", "політика забороняє роботу рівня %s", "方針は段階%sの作業を禁じている"}
+	sayRow      = phrase{"A row of the boundary check, graded %s.", "Рядок перевірки меж, рівень %s.", "境界検査の行、段階は%s。"}
+	sayMatrix   = phrase{"Work of level %s is approved by these roles before release.", "Роботу рівня %s перед випуском схвалюють ці ролі.", "段階%sの作業は、公開の前にこれらの役割が承認する。"}
+	sayNoReview = phrase{"Work of level %s needs no approval of people.", "Робота рівня %s не потребує схвалення людей.", "段階%sの作業に人の承認は要らない。"}
+	sayWithout  = phrase{"Leave out %s, if the task can do without.", "Відмовитися від %s, якщо справа обійдеться.", "なくても済むなら%sを外す。"}
+	saySmaller  = phrase{"Make the change smaller, without what %s found.", "Зменшити зміну, без того, що знайшло %s.", "%sが見つけた部分を除いて変更を小さくする。"}
+	sayCheckIt  = phrase{"Run the boundary check on the diff %s and refer to it again.", "Виконати перевірку меж для змін %s і послатися знову.", "差分%sの境界検査を行い、もう一度参照する。"}
+	sayFlagOff  = phrase{"Ask the people whom the flag %s protects.", "Спитати людей, яких захищає прапорець %s.", "印%sが守る人に尋ねる。"}
 )
 
 // What Process says.

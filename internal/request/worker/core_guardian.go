@@ -83,6 +83,7 @@ var (
 	}
 	addsWords    = words{"add", "adding", "new", "introduce*", "дода*", "нове", "новий", "нову", "追加", "加え", "新しい"}
 	removesWords = words{"remove*", "delete*", "drop", "abolish*", "strike", "прибр*", "вилуч*", "скасу*", "видал*", "削除", "廃止"}
+	ruleWords    = words{"rule*", "clause*", "section*", "правил*", "пункт*", "規則", "条"}
 	insteadWords = words{"instead of", "rather than", "замість", "のではなく", "ではなく"}
 	forbidWords  = words{"never", "no", "nobody", "must", "only", "not", "ніколи", "ніхто", "не", "лише", "тільки", "має", "мусить", "決して", "禁じ", "だけ", "ならない", "ない"}
 )
@@ -409,19 +410,31 @@ func compared(then, now int) (direction, phrase) {
 	return unclear, meansAsked
 }
 
-// about is the clause of a page that has most of the words of a text, where it has
-// more than one of them.
+// about is the clause of a page that a text is about: the one with most of its
+// telling words, where one word of it stands in that clause alone or several do.
 func (t *Task) about(name, text string) *clause {
-	query := memory.Ask(text)
-	var best *clause
-	most := 1
 	if path.Ext(name) != ".md" {
 		return nil
 	}
-	for _, c := range clauses(string(t.Facts.Set.File(name))) {
-		if n := query.Hits(c.under + "\n" + c.text); n > most {
-			most, best = n, &c
+	telling := []string{}
+	for _, word := range strings.Fields(asked(text)) {
+		if !addsWords.in(word) && !removesWords.in(word) && !ruleWords.in(word) {
+			telling = append(telling, word)
 		}
+	}
+	query := memory.Ask(strings.Join(telling, " "))
+	var best *clause
+	most, shared := 0, false
+	for _, c := range clauses(string(t.Facts.Set.File(name))) {
+		switch n := query.Hits(c.under + "\n" + c.text); {
+		case n > most:
+			most, best, shared = n, &c, false
+		case n == most:
+			shared = true
+		}
+	}
+	if most == 1 && shared {
+		return nil
 	}
 	return best
 }

@@ -163,7 +163,7 @@ func compareRegistries(before, after *constitution.Registry) []effectOf {
 func (d *registryDiff) manager(before, after constitution.Manager) {
 	const place = "agents / Spirit-Orchestrator"
 	d.engine(place, before.Engine, after.Engine)
-	d.span(place+" / deadline", before.Deadline, after.Deadline, widens, meansLonger)
+	d.span(place+" / deadline", before.Deadline, after.Deadline, meansLonger)
 	d.wording(place+" / about", before.About, after.About)
 }
 
@@ -175,9 +175,11 @@ func (d *registryDiff) engine(place string, before, after constitution.Engine) {
 	d.add(place+" / engine", string(before), string(after), way, meansModel)
 }
 
-func (d *registryDiff) span(place string, before, after time.Duration, up direction, meaning phrase) {
-	way := up
-	if after < before && up == widens {
+// span is a place that holds how long something may take or stay open: a longer
+// one lets more happen.
+func (d *registryDiff) span(place string, before, after time.Duration, meaning phrase) {
+	way := widens
+	if after < before {
 		way = narrows
 	}
 	d.add(place, before.String(), after.String(), way, meaning)
@@ -209,7 +211,7 @@ func (d *registryDiff) worker(before, after constitution.Worker) {
 	place := "agents / " + string(before.ID)
 	set(d, place+" / outputs", before.Outputs, after.Outputs, widens, meansMayReturn, meansNotReturn)
 	d.engine(place, before.Engine, after.Engine)
-	d.span(place+" / deadline", before.Deadline, after.Deadline, widens, meansLonger)
+	d.span(place+" / deadline", before.Deadline, after.Deadline, meansLonger)
 	d.wording(place+" / about", before.About, after.About)
 }
 
@@ -278,8 +280,8 @@ func (d *registryDiff) limits(before, after constitution.Limits) {
 		way = narrows
 	}
 	d.add("limits / breach_window", before.BreachWindow.String(), after.BreachWindow.String(), way, meansWindow)
-	d.span("limits / consent", before.Consent, after.Consent, widens, meansConsent)
-	d.span("limits / step_up", before.StepUp, after.StepUp, widens, meansProof)
+	d.span("limits / consent", before.Consent, after.Consent, meansConsent)
+	d.span("limits / step_up", before.StepUp, after.StepUp, meansProof)
 }
 
 func (d *registryDiff) quorum(before, after constitution.Quorum) {

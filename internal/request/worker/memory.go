@@ -78,7 +78,7 @@ func headline(s string) string {
 	if all := tokens(s); len(all) > 10 {
 		s = s[:all[9].end] + "…"
 	}
-	return clip(s, 120)
+	return cmp.Or(clip(s, 120), "…")
 }
 
 // common is words that nobody would search for.

@@ -28,6 +28,13 @@ func process(t *Task) (Result, error) {
 	}
 	subjects := []artifact.Artifact{}
 	effect := t.newest(envelope.BridgeDraft, envelope.CoreChangeProposal, envelope.GiftProposal, envelope.MergeProposal, envelope.DecisionDraft)
+	if effect == nil && t.HandOver { // whatever else waits for consent
+		for i := range t.Earlier {
+			if a := &t.Earlier[i]; a.Status == artifact.WaitingForConsent && a.WaitsFor == "" && a.Type != envelope.ConsentRequest {
+				effect = a
+			}
+		}
+	}
 	if effect != nil {
 		subjects = append(subjects, *effect)
 	}

@@ -22,24 +22,42 @@ type token struct {
 	text string // in lower case, one apostrophe for all
 }
 
+// unspaced says whether r is of a script without spaces between words. The first
+// of them begins behind most letters there are in a text.
 func unspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー'
+	return r >= 0x2E80 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー')
+}
+
+// wordly says whether r is a letter or a number.
+func wordly(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z'
+	}
+	return unicode.IsLetter(r) || unicode.IsNumber(r)
 }
 
 func apostrophe(r rune) bool { return r == '\'' || r == '’' || r == 'ʼ' || r == '`' }
 
-// lowered is s with every letter small and one apostrophe for all, byte for byte
-// as long: a letter whose small form has another length stays.
+// lowered is s with every letter small, byte for byte as long: a letter whose small form has another length stays.
 func lowered(s string) string {
 	return strings.Map(func(r rune) rune {
-		if apostrophe(r) {
-			return r
-		}
-		if l := unicode.ToLower(r); utf8.RuneLen(l) == utf8.RuneLen(r) {
+		if l := unicode.ToLower(r); l != r && utf8.RuneLen(l) == utf8.RuneLen(r) {
 			return l
 		}
 		return r
 	}, s)
+}
+
+// joined says whether a mark belongs to the word it stands in: a point between
+// digits, an apostrophe or a dash between letters.
+func joined(s string, at int, r rune, size int) bool {
+	if !strings.ContainsRune(".,:-", r) && !apostrophe(r) {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(s[at+size:])
+	prev, _ := utf8.DecodeLastRuneInString(s[:at])
+	return r < utf8.RuneSelf && r != '\'' && r != '`' && unicode.IsDigit(prev) && unicode.IsDigit(next) ||
+		(apostrophe(r) || r == '-') && unicode.IsLetter(prev) && unicode.IsLetter(next) && !unspaced(next)
 }
 
 // tokens cuts a text. Digits keep the points and colons between them: "1.5",
@@ -49,28 +67,22 @@ func tokens(s string) []token {
 	low := lowered(s)
 	for at := 0; at < len(low); {
 		r, size := utf8.DecodeRuneInString(low[at:])
-		if !unicode.In(r, unicode.L, unicode.N) {
+		if !wordly(r) {
 			at += size
 			continue
 		}
 		start, dense := at, unspaced(r)
 		for at < len(low) {
 			r, size = utf8.DecodeRuneInString(low[at:])
-			next, _ := utf8.DecodeRuneInString(low[at+size:])
-			prev, _ := utf8.DecodeLastRuneInString(low[:at])
-			joins := strings.ContainsRune(".,:-", r) && unicode.IsDigit(prev) && unicode.IsDigit(next) ||
-				(apostrophe(r) || r == '-') && unicode.IsLetter(prev) && unicode.IsLetter(next) && !unspaced(next)
-			if !unicode.In(r, unicode.L, unicode.N, unicode.M) && !joins || at > start && unicode.In(r, unicode.L, unicode.N) && unspaced(r) != dense {
+			if !wordly(r) && !(r >= utf8.RuneSelf && unicode.IsMark(r)) && !joined(low, at, r, size) || at > start && wordly(r) && unspaced(r) != dense {
 				break
 			}
 			at += size
 		}
-		text := strings.Map(func(r rune) rune {
-			if apostrophe(r) {
-				return '\''
-			}
-			return r
-		}, low[start:at])
+		text := low[start:at]
+		if strings.ContainsAny(text, "’ʼ`") {
+			text = strings.NewReplacer("’", "'", "ʼ", "'", "`", "'").Replace(text)
+		}
 		list = append(list, token{place{start, at}, text})
 	}
 	return list
