@@ -197,7 +197,7 @@ var layers = []layer{
 	},
 	{
 		path: "internal/mcp/request", why: "the circle's one entry point as a tool of an agent",
-		modules: []string{"github.com/modelcontextprotocol/go-sdk/mcp"},
+		modules: []string{"github.com/modelcontextprotocol/go-sdk"},
 	},
 	{path: "internal/webhook", why: "brings events to subscribers", may: []string{"internal/pipeline/..."}, modules: []string{xsync}},
 	{
@@ -261,8 +261,10 @@ var layers = []layer{
 		may: []string{"internal/pipeline/...", "internal/store/...", "internal/queue", "internal/auditlog"},
 	},
 	{
-		path: "internal/bench/triage", why: "measures the screen on a set of attacks and of texts that are none",
-		may: []string{"internal/request/screen", "internal/secrets"},
+		path: "internal/bench/triage", why: "measures screen and triage on a set of attacks and of texts that are none",
+		may: []string{
+			".", "internal/request/constitution", "internal/request/envelope", "internal/request/screen", "internal/request/triage", "internal/secrets",
+		},
 	},
 	{path: "internal/bench/gate", why: "measures the gate", may: []string{"internal/cli/shipgate"}},
 }

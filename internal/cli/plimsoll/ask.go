@@ -154,9 +154,14 @@ func (s *session) envelope(ctx context.Context, cl *client, a asking, args []str
 			return nil, "", err
 		}
 	}
+	return s.compose(ctx, cl, a, strings.TrimRight(string(said), "\r\n"))
+}
+
+// compose is the envelope around a text, with its id.
+func (s *session) compose(ctx context.Context, cl *client, a asking, said string) (text []byte, id string, err error) {
 	e := api.Envelope{
 		RequestID: a.id, Target: envelope.Level(a.to), Flags: words[envelope.Flag](a.flags), Consent: envelope.ConsentStatus(a.consent),
-		ExpectedOutputs: words[envelope.ArtifactType](a.expect), AllowedActions: words[envelope.Action](a.allow), InputText: strings.TrimRight(string(said), "\r\n"),
+		ExpectedOutputs: words[envelope.ArtifactType](a.expect), AllowedActions: words[envelope.Action](a.allow), InputText: said,
 	}
 	if e.RequestID == "" {
 		e.RequestID = "req-" + strings.TrimPrefix(newKey(), "cli-")
@@ -275,8 +280,17 @@ func (s *session) follow(ctx context.Context, cl *client, id string) error {
 	}
 	defer line("")
 	line("asked: " + id)
+	return cl.wait(ctx, id, func(p clan.Progress) {
+		if p.Of != "" {
+			line(fmt.Sprintf("step %d: %s %s", p.Step, p.Of, p.What))
+		}
+	})
+}
+
+// wait reads what happens to a request until it has its answer.
+func (c *client) wait(ctx context.Context, id string, tell func(clan.Progress)) error {
 	for ctx.Err() == nil {
-		err := cl.sse(ctx, "/v1/requests/"+url.PathEscape(id)+"/events", nil, func(_, kind string, data []byte) error {
+		err := c.sse(ctx, "/v1/requests/"+url.PathEscape(id)+"/events", nil, func(_, kind string, data []byte) error {
 			if kind == "package" {
 				return errEnded
 			}
@@ -284,9 +298,7 @@ func (s *session) follow(ctx context.Context, cl *client, id string) error {
 			if err := decode(data, &p); err != nil {
 				return err
 			}
-			if p.Of != "" {
-				line(fmt.Sprintf("step %d: %s %s", p.Step, p.Of, p.What))
-			}
+			tell(p)
 			return nil
 		})
 		if errors.Is(err, errEnded) {

@@ -173,7 +173,7 @@ func commands(env Env) *cobra.Command {
 		{"service", []*cobra.Command{initCommand(s), serveCommand(s), configCommand(s), doctorCommand(s), backupCommand(s), restoreCommand(s)}},
 		{"work", []*cobra.Command{intentCommand(s), chainCommand(s), taskCommand(s), runCommand(s), acceptanceCommand(s), gateCommand(s), contractCommand(s)}},
 		{"circle", []*cobra.Command{
-			askCommand(s), artifactCommand(s), consentCommand(s), identityCommand(s), circleCommand(s), channelCommand(s), workersCommand(s), clanCommand(s),
+			askCommand(s), artifactCommand(s), consentCommand(s), identityCommand(s), circleCommand(s), channelCommand(s), workersCommand(s), clanCommand(s), mcpCommand(s),
 		}},
 		{"proof", []*cobra.Command{evidenceCommand(s), eventCommand(s), auditCommand(s)}},
 		{"people", []*cobra.Command{loginCommand(s), actorCommand(s), tokenCommand(s), lockCommand(s), webhookCommand(s)}},
