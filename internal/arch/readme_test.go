@@ -92,7 +92,7 @@ func TestMakefileHasItsTargets(t *testing.T) {
 			t.Errorf("the Makefile has no target %s", target)
 		}
 	}
-	const order = "\ncheck: format vet lint arch test drift "
+	const order = "\ncheck: format vet lint arch test e2e drift "
 	if !bytes.Contains(text, []byte(order)) {
 		t.Errorf("make check is not %q: CI and the documents say so", strings.TrimSpace(order))
 	}
