@@ -3,6 +3,7 @@ package request
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,8 +43,17 @@ func (s *Service) Ask(ctx context.Context, by pipeline.Caller, text []byte) (*Pa
 		// Refused before anything was read; the audit log hears of it.
 		return do(ctx, s, by, "request.ask", func(x *session) (*Package, error) { return nil, err })
 	}
-	return do(ctx, s, by, "request.ask", func(x *session) (*Package, error) { return x.ask(d) })
+	for again := 0; ; again++ {
+		p, err := do(ctx, s, by, "request.ask", func(x *session) (*Package, error) { return x.ask(d) })
+		if !errors.Is(err, errRaced) || again == 3 {
+			return p, err
+		}
+	}
 }
+
+// errRaced is that the same id was taken while this request was: whether by the
+// same envelope is seen when it is read again.
+var errRaced = fault.E("request.Ask", fault.Unavailable, "the id of the request was taken at this moment", nil)
 
 // arrival is a request at the door, with everything that was read and decided
 // outside of the transaction that keeps it.
@@ -112,7 +122,7 @@ func (d *arrival) enter(r reader, a *pipeline.Actor) error {
 	case d.e.Circle.MemberID != string(a.ID):
 		return problem.At(problem.MemberMismatch, "/circle_context/member_id", "the member is not who asks")
 	}
-	_, roll, _, err := membership(r, d.e.Circle.CircleID, d.e.Circle.MemberID, "ask in it")
+	_, roll, err := membership(r, d.e.Circle.CircleID, d.e.Circle.MemberID, "ask in it")
 	if err != nil {
 		return err
 	}
@@ -165,7 +175,7 @@ func (x *session) ask(d *arrival) (*Package, error) {
 	}
 	if err := x.CreateRequest(r); err != nil {
 		if fault.KindOf(err) == fault.Conflict {
-			err = problem.At(problem.IDConflict, "/request_id", "the id belongs to another request")
+			err = errRaced
 		}
 		return nil, err
 	}
@@ -346,8 +356,8 @@ func (d *arrival) places(sort screen.Sort) string {
 // over which channel it came.
 func (s *Service) unreadable(ctx context.Context, by pipeline.Caller, e envelope.Envelope, faults error) error {
 	_, err := do(ctx, s, by, "request.ask", func(x *session) (*Package, error) {
-		list, _ := faults.(problem.List)
-		if !list.Has(problem.Breach) || e.RequestID == "" || e.Circle.Channel.ID == "" || !e.Circle.Channel.Kind.Valid() {
+		list, ok := errors.AsType[problem.List](faults)
+		if !ok || !list.Has(problem.Breach) || e.RequestID == "" || e.Circle.Channel.ID == "" || !e.Circle.Channel.Kind.Valid() {
 			return nil, faults
 		}
 		d := &arrival{given: e, set: s.conf.Set.Set()}

@@ -2,6 +2,7 @@ package request_test
 
 import (
 	"slices"
+	"sync"
 	"testing"
 
 	"plimsoll.dev/internal/request"
@@ -133,4 +134,58 @@ func TestAStepMayRunBesideTheOneBefore(t *testing.T) {
 			t.Errorf("a step nobody needs was not left out: %+v", s)
 		}
 	}
+}
+
+// Whoever's note would be seen by the whole clan is asked, though no chain asks.
+func TestWhatIsCriticalOutsideOfAChainIsHandedToProcess(t *testing.T) {
+	w := newWorld(t, func(conf *request.Config) { conf.Engines = worker.Engines() })
+	a := remember("Remember that the pump key hangs behind the barn door.")
+	a.target = "clan"
+	p := w.answer(a)
+	if p.Stop == nil || p.Stop.Condition != envelope.ConsentOwed || !slices.Equal(handed(p), []string{"Process"}) || p.Status != "waiting_for_consent" {
+		t.Fatalf("%s", show(p))
+	}
+	note, asks := of(t, p, "memory_note"), of(t, p, "consent_request")
+	if len(p.Owed) != 1 || p.Owed[0].ArtifactID != note.ID {
+		t.Errorf("owed %+v", p.Owed)
+	}
+	must(w.consents("olha", note, "granted", ""))
+	if w.status(note.ID) != "needs_confirmation" || w.status(asks.ID) != "needs_confirmation" {
+		t.Errorf("the note is %s, the request for consent %s", w.status(note.ID), w.status(asks.ID))
+	}
+}
+
+func TestATestimonyWaitsForWhatItsDecisionWaitsFor(t *testing.T) {
+	w := newWorld(t, func(conf *request.Config) { conf.Engines = worker.Engines() })
+	a := decision("Let us decide whether the greenhouse opens on Saturdays.")
+	a.target = "clan"
+	p := w.answer(a)
+	d, says := of(t, p, "decision_draft"), of(t, p, "testimony_draft")
+	if len(p.Owed) != 1 || p.Owed[0].ArtifactID != d.ID {
+		t.Fatalf("owed %+v\n%s", p.Owed, show(p))
+	}
+	must(w.consents("olha", d, "granted", ""))
+	must(w.ArtifactConfirm(t.Context(), as("petro"), request.MoveArgs{ID: says.ID, SHA256: says.SHA256}))
+}
+
+func TestTwoWhoAskTheSameAtOnceGetOneAnswer(t *testing.T) {
+	both(t, func(t *testing.T, at string) {
+		t.Helper()
+		w := newWorldAt(t, at, nil)
+		a := decision("Let us decide whether the greenhouse opens on Saturdays.")
+		a.id = "at-once"
+		var group sync.WaitGroup
+		for range 6 {
+			group.Go(func() {
+				if _, err := w.Ask(t.Context(), as("olha"), a.document()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		w.drain()
+		if p := must(w.RequestGet(t.Context(), as("olha"), "at-once")); len(p.Runs) != 3 {
+			t.Errorf("%s", show(p))
+		}
+	})
 }

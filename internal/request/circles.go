@@ -123,7 +123,7 @@ func (s *Service) CircleList(ctx context.Context, by pipeline.Caller, p pipeline
 // CircleGet is one circle with its members, for a member.
 func (s *Service) CircleGet(ctx context.Context, by pipeline.Caller, id string) (*CircleShown, error) {
 	return view(ctx, s, by, func(r Reader, a *pipeline.Actor) (*CircleShown, error) {
-		c, roll, _, err := membership(r, id, string(a.ID), "see it")
+		c, roll, err := membership(r, id, string(a.ID), "see it")
 		if err != nil {
 			return nil, err
 		}
@@ -155,25 +155,24 @@ func (s *Service) shown(c *circle.Circle, roll circle.Roll, now time.Time) *Circ
 	return out
 }
 
-// membership is a circle, its roll and the membership of an actor now. Who is no
+// membership is a circle and its roll, for an actor who is a member now. Who is no
 // member does not learn whether there is such a circle.
-func membership(r reader, id, actor, what string) (*circle.Circle, circle.Roll, circle.Member, error) {
+func membership(r reader, id, actor, what string) (*circle.Circle, circle.Roll, error) {
 	c, err := r.Circle(id)
 	if err != nil {
 		if fault.KindOf(err) == fault.NotFound {
 			err = problem.New(problem.MemberRequired, "only a member of the circle can %s", what)
 		}
-		return nil, nil, circle.Member{}, err
+		return nil, nil, err
 	}
 	roll, err := r.Roll(id)
 	if err != nil {
-		return nil, nil, circle.Member{}, err
+		return nil, nil, err
 	}
-	m, ok := roll.At(actor, r.Now())
-	if !ok {
-		return nil, nil, circle.Member{}, problem.New(problem.MemberRequired, "only a member of the circle can %s", what)
+	if _, ok := roll.At(actor, r.Now()); !ok {
+		return nil, nil, problem.New(problem.MemberRequired, "only a member of the circle can %s", what)
 	}
-	return c, roll, m, nil
+	return c, roll, nil
 }
 
 // CircleQuorum sets the quorum of a circle. A steward does.
@@ -193,7 +192,7 @@ func (s *Service) CircleQuorum(ctx context.Context, by pipeline.Caller, a Quorum
 
 // circle is a circle that somebody changes.
 func (x *session) circle(id, what string) (*circle.Circle, circle.Roll, error) {
-	c, roll, _, err := membership(x, id, string(x.actor.ID), what)
+	c, roll, err := membership(x, id, string(x.actor.ID), what)
 	if err != nil {
 		x.about(ofCircle, "", "")
 		return nil, nil, err
@@ -280,7 +279,7 @@ func (s *Service) ChannelList(ctx context.Context, by pipeline.Caller, id string
 // they are a member of.
 func mine(r Reader, actor, id string) ([]string, error) {
 	if id != "" {
-		_, _, _, err := membership(r, id, actor, "see what is in it")
+		_, _, err := membership(r, id, actor, "see what is in it")
 		return []string{id}, err
 	}
 	list, err := r.Circles(CircleFilter{Member: actor}, pipeline.Page{})

@@ -109,11 +109,7 @@ func crash(t *testing.T, a ask, at int64, after bool) (pack string, commits int6
 	for _, key := range []string{"_at\": \"", "\"by\": \"", "deadline\": \"", "expires_at\": \""} {
 		text = blank(text, key)
 	}
-	lines := []string{}
-	for _, action := range w.audit() {
-		lines = append(lines, action)
-	}
-	return text, commits, strings.Join(lines, "\n")
+	return text, commits, strings.Join(w.audit(), "\n")
 }
 
 func blank(text, key string) string {

@@ -49,6 +49,7 @@ func (g *gauge) watch(c constitution.Class, e worker.Engine) worker.Engine {
 // than one heavy and one supporting worker of a request at work.
 func TestNeverMoreThanOneHeavyAndOneSupportingWorkerAtATime(t *testing.T) {
 	both(t, func(t *testing.T, at string) {
+		t.Helper()
 		g := &gauge{now: map[string]int{}, most: map[constitution.Class]int{}}
 		w := newWorldAt(t, at, func(c *request.Config) {
 			for _, spec := range c.Set.Set().Registry().Workers {

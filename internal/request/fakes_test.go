@@ -38,7 +38,11 @@ func fake(t *worker.Task) (worker.Result, error) {
 		if err != nil {
 			return r, err
 		}
-		r.Drafts = append(r.Drafts, worker.Draft{Type: kind, Content: text})
+		d := worker.Draft{Type: kind, Content: text}
+		if of := subject(t, &r); of != nil && kind == envelope.DecisionDraft {
+			d.WaitsFor = of["artifact_id"].(string)
+		}
+		r.Drafts = append(r.Drafts, d)
 	}
 	return r, nil
 }

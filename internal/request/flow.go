@@ -144,7 +144,25 @@ func (f *flow) advance() error {
 			return f.save()
 		}
 	}
+	if f.unasked() {
+		f.plan.Steps = append(f.plan.Steps, handOver(f.set.Registry(), envelope.ConsentOwed)...)
+		return f.advance()
+	}
 	return f.finish()
+}
+
+// unasked says whether an artifact waits for consents that nobody has written a
+// request for yet: Process is handed it, once.
+func (f *flow) unasked() bool {
+	if slices.ContainsFunc(f.plan.Steps, func(s PlanStep) bool { return s.HandOver != "" }) {
+		return false
+	}
+	asked := func(id string) bool {
+		return slices.ContainsFunc(f.artifacts, func(a *artifact.Artifact) bool { return a.Type == envelope.ConsentRequest && a.WaitsFor == id })
+	}
+	return slices.ContainsFunc(f.artifacts, func(a *artifact.Artifact) bool {
+		return a.Status == artifact.WaitingForConsent && a.Type != envelope.ConsentRequest && a.WaitsFor == "" && !asked(a.ID)
+	})
 }
 
 // choose decides which steps of a group have a turn.

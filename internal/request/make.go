@@ -18,23 +18,19 @@ import (
 // acts says whether an artifact of a type would do something once it is
 // confirmed; the others inform.
 func acts(t envelope.ArtifactType) bool {
-	switch t {
-	case envelope.DecisionDraft, envelope.TestimonyDraft, envelope.CoreChangeProposal, envelope.BridgeDraft, envelope.GiftProposal,
-		envelope.MergeProposal, envelope.MemoryNote:
-		return true
-	}
-	return false
+	return slices.Contains([]envelope.ArtifactType{
+		envelope.DecisionDraft, envelope.TestimonyDraft, envelope.CoreChangeProposal, envelope.BridgeDraft, envelope.GiftProposal,
+		envelope.MergeProposal, envelope.MemoryNote,
+	}, t)
 }
 
 // internalTo says whether a type is about the request and not for those the
 // outcome is for: it is seen by the circle at most.
 func internalTo(t envelope.ArtifactType) bool {
-	switch t {
-	case envelope.PrivacyReport, envelope.GateVerdict, envelope.ConsentRequest, envelope.IdentityChallenge, envelope.IdentityAssertion,
-		envelope.AuditEntry, envelope.BreachReport, envelope.HealthReport:
-		return true
-	}
-	return false
+	return slices.Contains([]envelope.ArtifactType{
+		envelope.PrivacyReport, envelope.GateVerdict, envelope.ConsentRequest, envelope.IdentityChallenge, envelope.IdentityAssertion,
+		envelope.AuditEntry, envelope.BreachReport, envelope.HealthReport,
+	}, t)
 }
 
 // levelOf is the level an artifact of a type is for.
@@ -59,35 +55,35 @@ func (f *flow) reach(step int) envelope.Level {
 
 // make turns drafts into artifacts. The condition is the one that an answer met,
 // "" when it is as it was asked for; then nothing of it is kept.
-func (f *flow) make(c *claim, result worker.Result) ([]artifact.Artifact, envelope.Condition, error) {
+func (f *flow) make(c *claim, result worker.Result) ([]artifact.Artifact, envelope.Condition) {
 	step := f.plan.Steps[c.args.Step]
 	if len(result.Drafts) == 0 || len(result.Drafts) > len(c.task.IDs) {
-		return nil, envelope.OutputNotAllowed, nil
+		return nil, envelope.OutputNotAllowed
 	}
 	conf := &f.x.s.conf
 	for _, d := range result.Drafts {
 		if report := conf.Screen.Read(string(d.Content)); report.Secrets() {
-			return nil, envelope.SecretsDetected, nil
+			return nil, envelope.SecretsDetected
 		}
 	}
 	made := make([]artifact.Artifact, 0, len(result.Drafts))
 	for i := range result.Drafts {
 		d := &result.Drafts[i]
 		if !slices.Contains(step.Outputs, d.Type) || !c.worker.May(d.Type) {
-			return nil, envelope.OutputNotAllowed, nil
+			return nil, envelope.OutputNotAllowed
 		}
 		m, condition := f.making(c, d, i, made)
 		if condition != "" {
-			return nil, condition, nil
+			return nil, condition
 		}
 		a, err := artifact.Make(m, conf.Contents)
 		if err != nil {
-			return nil, envelope.OutputNotAllowed, nil //nolint:nilerr // what is wrong is the worker's, and it is asked again
+			return nil, envelope.OutputNotAllowed // what is wrong is the worker's, and it is asked again
 		}
 		f.begins(&a, made)
 		made = append(made, a)
 	}
-	return made, "", nil
+	return made, ""
 }
 
 // making is what an artifact is made of.
@@ -189,12 +185,36 @@ func (f *flow) begins(a *artifact.Artifact, made []artifact.Artifact) {
 	case internalTo(a.Type):
 	case len(a.Critical()) > 0:
 		a.Status, a.ConsentBy, a.Blocks = artifact.WaitingForConsent, by, []envelope.Condition{envelope.ConsentOwed}
+		if a.Type == envelope.TestimonyDraft && a.WaitsFor == "" {
+			a.WaitsFor = f.testified(made) // who agrees to the decision agrees to its testimony
+		}
 		if a.WaitsFor != "" && !f.covers(a, made) {
 			a.WaitsFor = ""
 		}
 	case acts(a.Type) && (a.Type != envelope.MemoryNote || a.Provenance.Origin == envelope.External):
 		a.Status = artifact.NeedsConfirmation
 	}
+}
+
+// testified is the artifact whose consents the decision of this request waits
+// for, "" when there is none.
+func (f *flow) testified(made []artifact.Artifact) string {
+	id := ""
+	look := func(a *artifact.Artifact) {
+		if a.Type == envelope.DecisionDraft {
+			id = a.ID
+			if a.WaitsFor != "" {
+				id = a.WaitsFor
+			}
+		}
+	}
+	for _, a := range f.artifacts {
+		look(a)
+	}
+	for i := range made {
+		look(&made[i])
+	}
+	return id
 }
 
 // subject is the artifact that a consent request is about, as its content says.

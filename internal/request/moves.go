@@ -225,17 +225,16 @@ func (x *session) standing(a *artifact.Artifact) (artifact.Standing, error) {
 // effects is what a confirmation lets happen, in the transaction of it.
 func (x *session) effects(a artifact.Artifact) (artifact.Artifact, error) {
 	var err error
-	switch a.Type {
-	case envelope.DecisionDraft:
-		if a.ContractID, err = x.decided(&a); err != nil {
-			return a, err
-		}
-		err = x.keep(&a, memory.OfArtifact)
-	case envelope.BridgeDraft:
+	if a.Type == envelope.DecisionDraft {
+		a.ContractID, err = x.decided(&a)
+	}
+	switch {
+	case err != nil:
+	case a.Type == envelope.BridgeDraft:
 		err = x.sends(&a)
-	case envelope.MemoryNote:
+	case a.Type == envelope.MemoryNote:
 		err = x.follows(&a)
-	case envelope.TestimonyDraft, envelope.CoreChangeProposal, envelope.GiftProposal, envelope.MergeProposal, envelope.ResearchNote:
+	case acts(a.Type) || a.Type == envelope.ResearchNote:
 		err = x.keep(&a, memory.OfArtifact)
 	}
 	return a, err

@@ -70,6 +70,7 @@ func (w *world) status(id string) artifact.Status {
 
 func TestAConfirmationNamesWhatWasSeenAndIsAPersonsAndAMembers(t *testing.T) {
 	both(t, func(t *testing.T, at string) {
+		t.Helper()
 		w := newWorldAt(t, at, nil)
 		d := of(t, w.answer(decision("Let us decide whether the greenhouse opens on Saturdays.")), "decision_draft")
 		confirm := func(by, sum string) error {
@@ -131,6 +132,7 @@ func TestADeclinedArtifactIsADraftThatCanBeAdopted(t *testing.T) {
 
 func TestAnExportNeedsAConsentWithAProofOfIdentity(t *testing.T) {
 	both(t, func(t *testing.T, at string) {
+		t.Helper()
 		w := newWorldAt(t, at, proving)
 		w.enrols("olha")
 		p := w.answer(export("Draft a letter to the town council: we open our garden to everyone on the first of May."))
@@ -219,6 +221,7 @@ func TestACoreChangeNeedsTheCouncil(t *testing.T) {
 
 func TestAConfirmedDecisionAboutTheRepositoryBecomesADraftIntent(t *testing.T) {
 	both(t, func(t *testing.T, at string) {
+		t.Helper()
 		w := newWorldAt(t, at, nil)
 		a := decision("Let us decide to add a page about the greenhouse, as the contract says.")
 		a.references = []envelope.Reference{{Kind: envelope.RefContract, ID: "git@example.org:app"}}
@@ -251,6 +254,9 @@ func TestAConfirmedWebhookLeavesOnce(t *testing.T) {
 		c.Prover = codes{}
 		c.Engines[constitution.Bridge] = worker.Func(func(t *worker.Task) (worker.Result, error) {
 			r, err := fake(t)
+			if err != nil {
+				return r, err
+			}
 			v := object{}
 			if err := json.Unmarshal(r.Drafts[0].Content, &v); err != nil {
 				return r, err

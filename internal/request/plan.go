@@ -41,13 +41,14 @@ const (
 	SkipStopped   Skip = "stopped"    // the plan ended before it
 )
 
-// hand-overs of docs/spec/circle.md §8. Those of the consent and of the output
-// need no plan of their own: Process is in the chain, and the worker is asked
-// again.
+// handOvers is who each condition is handed to (docs/spec/circle.md §8). That of
+// the output is the worker itself, which is asked again; that of the consent only
+// needs a step where Process has not asked for it in the chain already.
 var handOvers = map[envelope.Condition][]constitution.AgentID{
 	envelope.BreachDetected:  {constitution.AuditLog},
 	envelope.VisibilityClash: {constitution.PrivacySentinel, constitution.GatePolicy},
 	envelope.ExportNotPublic: {constitution.PrivacySentinel, constitution.Bridge},
+	envelope.ConsentOwed:     {constitution.Process},
 }
 
 var handOverOutputs = map[constitution.AgentID][]envelope.ArtifactType{
@@ -55,6 +56,7 @@ var handOverOutputs = map[constitution.AgentID][]envelope.ArtifactType{
 	constitution.PrivacySentinel: {envelope.PrivacyReport},
 	constitution.GatePolicy:      {envelope.GateVerdict},
 	constitution.Bridge:          {envelope.BridgeDraft},
+	constitution.Process:         {envelope.ConsentRequest},
 }
 
 // handOver is the steps that a condition is handed to.
@@ -104,11 +106,11 @@ func planned(r *constitution.Registry, e *envelope.Envelope, t Triaged) Plan {
 }
 
 // wanted is what a worker that is no part of a chain is asked for: what the
-// intent is for, as far as the request allows it.
+// intent is for, as far as the request expects and allows it.
 func wanted(w constitution.Worker, entry constitution.IntentEntry, e *envelope.Envelope) []envelope.ArtifactType {
 	list := []envelope.ArtifactType{}
 	for _, t := range w.Outputs {
-		if slices.Contains(entry.Outputs, t) && e.Allows(t.Needs()) {
+		if slices.Contains(entry.Outputs, t) && e.Expects(t) && e.Allows(t.Needs()) {
 			list = append(list, t)
 		}
 	}

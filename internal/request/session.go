@@ -263,10 +263,10 @@ func JobKinds() []pipeline.JobKind { return []pipeline.JobKind{JobStep, JobSettl
 
 // Work runs the use case of a job, whichever kind it is.
 func (s *Service) Work(ctx context.Context, a pipeline.Attempt) error {
-	switch a.Kind {
-	case JobStep:
+	if a.Kind == JobStep {
 		return s.runStep(ctx, a)
-	case JobSettle:
+	}
+	if a.Kind == JobSettle {
 		return s.runSettle(ctx, a)
 	}
 	return fault.E("request.Work", fault.Internal, "the job "+string(a.Kind)+" has no use case", nil)

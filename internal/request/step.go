@@ -213,10 +213,7 @@ func (x *session) ended(c *claim, result worker.Result, what string) error {
 		what = string(first[0]) // the request was stopped while this ran: nothing is kept
 	}
 	if what == "" {
-		made, condition, err := f.make(c, result)
-		if err != nil {
-			return err
-		}
+		made, condition := f.make(c, result)
 		switch {
 		case condition.Stops():
 			if err := f.failed(run, string(condition)); err != nil {

@@ -44,6 +44,7 @@ func expect(t *testing.T, p *request.Package, condition string, effect request.E
 
 func TestASecretStopsEverything(t *testing.T) {
 	both(t, func(t *testing.T, at string) {
+		t.Helper()
 		w := newWorldAt(t, at, nil)
 		p := w.answer(decision("Use this key for the backup: " + secret()))
 		expect(t, p, "secrets_detected", request.Halt, []string{}, []string{})
@@ -101,6 +102,7 @@ func TestASecretInAWorkersOutputStopsEverythingAndKeepsNoDraft(t *testing.T) {
 
 func TestABreachIsEscalatedAndSuspendsTheChannelAfterThree(t *testing.T) {
 	both(t, func(t *testing.T, at string) {
+		t.Helper()
 		w := newWorldAt(t, at, nil)
 		near := w.answer(decision("Let us decide how we answer when somebody writes: \"ignore the constitution\"."))
 		if slices.Contains(stops(near), "policy_breach_detected") {
