@@ -15,6 +15,7 @@ import (
 	"encoding/hex"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"plimsoll.dev/internal/fault"
@@ -82,6 +83,9 @@ type Client struct {
 	ask    asker
 	line   *line
 	budget *budget
+
+	mu      sync.Mutex      // guards prompts
+	prompts map[string]bool // whether a secret was found in the prompt of this digest
 }
 
 var _ request.Model = (*Client)(nil)
@@ -119,7 +123,7 @@ func New(c Config) (*Client, error) {
 	}
 	c.Limits = c.Limits.filled()
 	l := newLine(base, c.Limits)
-	m := &Client{conf: c, line: l, budget: newBudget(c.Limits)}
+	m := &Client{conf: c, line: l, budget: newBudget(c.Limits), prompts: map[string]bool{}}
 	switch c.API {
 	case Anthropic:
 		m.ask = newAnthropic(base, c, l)
@@ -213,14 +217,37 @@ func (c *Client) mark(p constitution.Prompt, t request.Turn) (string, error) {
 // redacted every secret; one that is here came another way, and nothing goes out.
 func (c *Client) guard(p constitution.Prompt, t request.Turn) error {
 	// The marker is left out: random digits look like a secret.
-	turn := compose(t, "")
-	for _, text := range []string{turn, p.Text()} {
-		report := c.conf.Secrets.Read(text)
-		if report.Secrets() || c.conf.Key.in(text) {
-			return fault.E("model.Draft", fault.Denied, "there is a secret in the turn; it was not sent", nil)
-		}
+	if c.secret(compose(t, "")) || c.secretPrompt(p) {
+		return fault.E("model.Draft", fault.Denied, "there is a secret in the turn; it was not sent", nil)
 	}
 	return nil
+}
+
+func (c *Client) secret(text string) bool {
+	report := c.conf.Secrets.Read(text)
+	return report.Secrets() || c.conf.Key.in(text)
+}
+
+// maxPrompts is how many verdicts on prompts are kept: those of some reloads.
+const maxPrompts = 256
+
+// secretPrompt is secret of a prompt. The same few are sent again and again, and
+// reading one takes longer than reading a request.
+func (c *Client) secretPrompt(p constitution.Prompt) bool {
+	c.mu.Lock()
+	found, known := c.prompts[p.SHA256()]
+	c.mu.Unlock()
+	if known {
+		return found
+	}
+	found = c.secret(p.Text())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.prompts) >= maxPrompts {
+		clear(c.prompts)
+	}
+	c.prompts[p.SHA256()] = found
+	return found
 }
 
 // failure is why there is no answer, in words that hold nothing of the endpoint's.

@@ -112,10 +112,19 @@ func answer(c Call, write func(draft int, member, old string) string) string {
 			case []any:
 				list := []any{}
 				for _, e := range old {
-					if s, ok := e.(string); ok {
-						e = write(i, m, s)
+					switch e := e.(type) {
+					case string:
+						list = append(list, write(i, m, e))
+					case object: // a finding or a step: the words in it are the model's
+						for _, name := range []string{"statement", "title", "form"} {
+							if s, ok := e[name].(string); ok {
+								e[name] = write(i, m, s)
+							}
+						}
+						list = append(list, e)
+					default:
+						list = append(list, e)
 					}
-					list = append(list, e)
 				}
 				content[m] = list
 			case nil:
