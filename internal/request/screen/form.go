@@ -189,11 +189,16 @@ func before(s string, i int) bool {
 // run is a run of pieces that begins at byte i: single letters with blanks or
 // signs between them, or short pieces with one and the same sign between them.
 func run(s string, i int) ([]Span, int) {
-	if p := singles(s, i); len(p) >= minPieces {
-		return p, p[len(p)-1].End
+	end, letters := wordEnd(s, i)
+	if letters == 1 {
+		if p := singles(s, i); len(p) >= minPieces {
+			return p, p[len(p)-1].End
+		}
 	}
-	if p := chunks(s, i); len(p) >= minChunks {
-		return p, p[len(p)-1].End
+	if letters <= maxChunk && end < len(s) && strings.IndexByte(separators, s[end]) >= 0 {
+		if p := chunks(s, i); len(p) >= minChunks {
+			return p, p[len(p)-1].End
+		}
 	}
 	return nil, 0
 }

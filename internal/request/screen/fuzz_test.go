@@ -65,7 +65,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("%+v cuts a character", x)
 			}
 		}
-		if again := s.Read(r.Redacted); r.Secrets() && slicesEqualSecrets(again, r) {
+		if again := s.Read(r.Redacted); r.Secrets() && unchanged(again, r) {
 			t.Fatalf("nothing was redacted: %q", r.Redacted)
 		}
 		// A secret between any two texts is found and gone.
@@ -80,9 +80,9 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// slicesEqualSecrets says whether two reports have the same secrets at the same
+// unchanged says whether two reports have the same secrets at the same
 // places.
-func slicesEqualSecrets(a, b screen.Report) bool {
+func unchanged(a, b screen.Report) bool {
 	var x, y []screen.Span
 	for _, f := range a.Findings {
 		if f.Sort == screen.SortSecret {

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -75,22 +76,25 @@ type Spot struct {
 func (b *Phrasebook) Find(t Text) []Spot {
 	r := read(t, "")
 	var found []Spot
-	parts := map[int]*partial{}
+	parts := make([]partial, len(b.phrases))
+	var begun []int // phrases that the sentence has a part of
 	sentence := -1
 	flush := func() {
-		for p := range b.phrases { // in the order of the list
-			if m := parts[p]; m != nil && m.have == uint32(1)<<len(b.phrases[p])-1 {
+		slices.Sort(begun)
+		for _, p := range begun {
+			if m := parts[p]; m.have == uint32(1)<<len(b.phrases[p])-1 {
 				found = append(found, Spot{p, t.Origin(m.start, m.end)})
 			}
+			parts[p] = partial{}
 		}
-		clear(parts)
+		begun = begun[:0]
 	}
 	take := func(id, start, end int) {
 		for _, u := range b.uses[id] {
-			m := parts[u.phrase]
-			if m == nil {
-				m = &partial{start: start, end: end}
-				parts[u.phrase] = m
+			m := &parts[u.phrase]
+			if m.have == 0 {
+				*m = partial{start: start, end: end}
+				begun = append(begun, u.phrase)
 			}
 			m.have |= 1 << u.part
 			m.start, m.end = min(m.start, start), max(m.end, end)
@@ -100,9 +104,7 @@ func (b *Phrasebook) Find(t Text) []Spot {
 	for i := range r.words {
 		w := &r.words[i]
 		if w.sentence != sentence {
-			if len(parts) > 0 {
-				flush()
-			}
+			flush()
 			sentence = w.sentence
 		}
 		text := r.string(i)
@@ -116,9 +118,7 @@ func (b *Phrasebook) Find(t Text) []Spot {
 			b.follow(r, i, w.start, 0, s, take)
 		}
 	}
-	if len(parts) > 0 {
-		flush()
-	}
+	flush()
 	return found
 }
 

@@ -23,6 +23,7 @@ type word struct {
 const (
 	unitsPerWord = 3
 	gluedLength  = 14
+	maxGlued     = 120 // what is longer is no text without blanks but an encoding
 )
 
 // reading is a form cut into words.
@@ -105,7 +106,7 @@ func read(t Text, kept string) *reading {
 			i += n
 		}
 		w.end = i
-		w.glued = !w.cjk && count >= gluedLength
+		w.glued = !w.cjk && count >= gluedLength && count <= maxGlued
 		if w.cjk {
 			at += count + 1
 		} else {
