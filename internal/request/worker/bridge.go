@@ -29,6 +29,8 @@ var (
 	toStops = words{
 		"about", "regarding", "that", "with", "for", "from", "by", "on", "and", "after", "saying", "once", "with our", "про", "щодо", "з", "із", "зі", "після", "й", "і", "та", "від", "для", "на", "коли",
 	}
+	thatWords   = words{"that", "saying", "що"}
+	toWhom      = words{"send the", "send our", "write the", "write our", "tell the", "tell our", "email the", "email our", "message the", "message our"}
 	toEnglish   = words{"to the", "to our", "to all", "to every", "to my", "to your", "for the", "to"}
 	toUkrainian = words{"до"}
 	letterWords = words{"лист", "листа", "повідомлення", "привітання", "запрошення", "надішли", "надіслати", "відправ", "напиши"}
@@ -173,6 +175,10 @@ func (t *Task) letter() (topic string, body []string, kept []place) {
 	order := false // the sentence that asks for the letter is no part of it
 	for _, s := range sentences(text) {
 		sentence := s.of(text)
+		said := ""
+		if !order && bridgeWords.in(sentence) {
+			sentence, said = orderOf(sentence)
+		}
 		if topic == "" {
 			if p, ok := aboutWords.find(sentence); ok && p.end < len(sentence) {
 				topic = bare(thenWords.until(sentence[p.end:]))
@@ -182,7 +188,12 @@ func (t *Task) letter() (topic string, body []string, kept []place) {
 		}
 		if !order && bridgeWords.in(sentence) {
 			order = true
-			if topic == "" {
+			switch {
+			case said != "" && t.personalAt(s):
+				kept = append(kept, s)
+			case said != "" && len(quoted(said)) == 0:
+				body = append(body, t.tongue().say(sayWeSay, capital(bare(said))))
+			case topic == "":
 				topic = t.object(sentence)
 			}
 			continue
@@ -198,6 +209,18 @@ func (t *Task) letter() (topic string, body []string, kept []place) {
 	return topic, body, kept
 }
 
+// orderOf cuts a sentence into what asks for a letter and what is to be in it:
+// "write to the neighbours that the fence stands", "надішли їм: зустріч у п'ятницю".
+func orderOf(sentence string) (order, said string) {
+	if before, after, ok := cutColon(sentence); ok {
+		return before, strings.TrimSpace(after)
+	}
+	if p, ok := thatWords.find(sentence); ok && bridgeWords.in(sentence[:p.start]) {
+		return strings.TrimRight(sentence[:p.start], " ,"), bare(thenWords.until(sentence[p.end:]))
+	}
+	return sentence, ""
+}
+
 // behind is what stands behind the last mark or particle of Japanese.
 func behind(s string) string {
 	for _, cut := range []string{"、", "。", "に", "へ", "で"} {
@@ -210,7 +233,7 @@ func behind(s string) string {
 
 var (
 	orderLeads = append(words{
-		"please", "draft", "write", "prepare", "publish", "send", "post", "announce", "share", "a", "an", "the", "letter", "email", "message", "pull request", "comment", "note",
+		"please", "reply", "answer", "tell", "draft", "write", "prepare", "publish", "send", "post", "announce", "share", "a", "an", "the", "letter", "email", "message", "pull request", "comment", "note",
 		"підготуй", "напиши", "опублікуй", "надішли", "оголоси", "відправ", "лист", "листа", "повідомлення",
 	}, toUkrainian...)
 	objectStops = words{"to", "on our site", "for the", "on", "until", "до", "на", "після", "に", "へ"}
@@ -278,7 +301,7 @@ func (t *Task) recipients(channel string) []artifact.Party {
 // addressee is whom a sentence names: behind "to", behind "до", in the dative that
 // follows a letter in Ukrainian, before "に" in Japanese.
 func addressee(s string) string {
-	s = bare(s)
+	s, _ = orderOf(bare(s))
 	for _, w := range []words{toEnglish, toUkrainian} {
 		from := 0
 		for range 2 * most {
@@ -297,6 +320,12 @@ func addressee(s string) string {
 			if who != "" && !ourselves.in(who) && !orderLeads.in(who) {
 				return who
 			}
+		}
+	}
+	if p, ok := toWhom.find(s); ok && p.end < len(s) {
+		rest := s[p.end:]
+		if who := bare((words{"a", "an", "the"}).until(toStops.until(rest))); who != "" && (len(who) < len(bare(rest)) || p.of(s)[0]|0x20 != 's') && !ourselves.in(who) && !orderLeads.in(who) {
+			return who
 		}
 	}
 	if p, ok := letterWords.find(s); ok && p.end < len(s) {

@@ -20,7 +20,7 @@ var (
 		"nothing in return", "without anything in return", "no return", "не треба нічого натомість", "нічого натомість", "нічого взамін", "безоплатно", "お返しは",
 	}
 	giftLeads = words{
-		"i would like to give our circle", "i would like to give the circle", "i would like to give", "i would like to donate", "i'd like to give", "i want to give", "i want to donate", "we want to give",
+		"i would like to give our circle", "i would like to give the circle", "i would like to give", "i would like to donate", "i'd like to give", "i want to give", "i want to donate", "we want to give", "we want to donate", "we would like to donate", "we donate",
 		"we would like to give", "i give", "we give", "i donate", "i offer", "we offer", "i am giving away", "please accept", "our circle", "the circle", "as a gift", "a gift of",
 		"we accept", "i accept", "we gladly accept", "i gladly accept", "thank you for", "thanks for", "thank them for", "we thank", "i thank", "хочу подарувати колу", "хочу подарувати",
 		"хочемо подарувати", "дарую колу", "дарую", "даруємо", "подарувати колу", "віддам", "віддаю", "жертвую", "приймаю", "приймаємо", "дякую за", "дякуємо за", "подякуй за", "колу", "прошу",
@@ -37,6 +37,7 @@ var (
 	conditionWords = words{
 		"can be fetched", "can be picked up", "pick up", "picked up", "fetch", "until", "from", "only if you", "забрати", "забирати", "можна взяти", "до", "від", "самовивіз", "受け取り", "取りに", "まで", "から",
 	}
+	forWords  = words{"for", "за"}
 	giftUnits = words{
 		"kg", "kilo*", "litre*", "liter*", "metre*", "meter*", "piece*", "pieces", "box*", "bag*", "seedling*", "jar*", "book*", "chair*", "bottle*", "sack*", "кілограм*", "кг", "літр*", "метр*",
 		"штук*", "шт", "мішк*", "ящик*", "саджан*", "банк*", "книж*", "книг*", "стільц*", "пляш*", "個", "本", "冊", "キロ", "箱", "袋", "枚", "脚",
@@ -69,7 +70,10 @@ func gifts(t *Task) (Result, error) {
 	main, rest := statement(text, giftWords, giftLeads, giftTails)
 	gift := bare(giftTails.tail(freeWords.until(strings.TrimRight(tradeWords.until(conditionWords.until(main)), " ,;、"))))
 	if i := strings.Index(gift, "を"); i > 0 {
-		gift = gift[:i]
+		gift = behind(gift[:i])
+	}
+	if p, ok := forWords.find(gift); ok && act == "thanks" && p.end < len(gift) {
+		gift = bare(gift[p.end:])
 	}
 	giver, receiver := t.giverAndReceiver(act, answered)
 	if at := strings.Index(gift, receiver.ID); receiver.Kind == artifact.ToOutside && at > 0 {

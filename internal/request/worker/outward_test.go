@@ -27,10 +27,13 @@ func TestALetterSaysWhatTheRequestSays(t *testing.T) {
 		"a pull request": {"en", "Draft a pull request comment for the upstream project with our benchmark summary.", map[string]string{
 			"channel": "pull_request", "recipients.0.id": "upstream project", "subject": "Our benchmark summary", "data": "",
 		}},
-		"a webhook":    {"en", "Post a webhook to https://town.example/hook about the harvest.", map[string]string{"channel": "webhook", "recipients.0.id": "https://town.example/hook", "data": `{"circle":"Forest","subject":"The harvest"}`}},
-		"words given":  {"en", "Publish “The gate is open on Sunday” on our site.", map[string]string{"body": "~The gate is open on Sunday", "recipients.0.id": "everybody"}},
-		"the clan":     {"uk", "Напиши повідомлення до клану про врожай.", map[string]string{"recipients": `[{"id":"клану","kind":"clan"}]`}},
-		"no direction": {"en", "Publish our spring programme.", map[string]string{"subject": "Our spring programme"}},
+		"a webhook":      {"en", "Post a webhook to https://town.example/hook about the harvest.", map[string]string{"channel": "webhook", "recipients.0.id": "https://town.example/hook", "data": `{"circle":"Forest","subject":"The harvest"}`}},
+		"words given":    {"en", "Publish “The gate is open on Sunday” on our site.", map[string]string{"body": "~The gate is open on Sunday", "recipients.0.id": "everybody"}},
+		"behind a colon": {"en", "Send the partners an email: the meeting moves to Friday.", map[string]string{"recipients.0.id": "partners", "body": "To: partners\n\nThe meeting moves to Friday.\n\nFrom the circle Forest"}},
+		"what is told":   {"en", "Reply to the neighbours that the fence will be mended on May 12.", map[string]string{"recipients.0.id": "neighbours", "body": "~\n\nThe fence will be mended on May 12.\n\n"}},
+		"що сказати":     {"uk", "Напиши лист до школи, що ворота відчинені, й надішли після згоди.", map[string]string{"recipients.0.id": "школи", "body": "~Ворота відчинені"}},
+		"the clan":       {"uk", "Напиши повідомлення до клану про врожай.", map[string]string{"recipients": `[{"id":"клану","kind":"clan"}]`}},
+		"no direction":   {"en", "Publish our spring programme.", map[string]string{"subject": "Our spring programme"}},
 	} {
 		t.Run(name, func(t *testing.T) { says(t, only(t, task(constitution.Bridge, x.locale, x.text)), x.want) })
 	}
@@ -75,6 +78,8 @@ func TestAGiftIsWhatItsGiverSays(t *testing.T) {
 		"a trade":    {"en", "I would like to give our circle my boat in exchange for the barn.", map[string]string{"gift": "my boat", "message": "~Is it a gift all the same?", "expects_return": "false"}},
 		"no trade":   {"uk", "Віддам колу човен, не треба нічого натомість.", map[string]string{"message": "~Дар пропонує m-olha"}},
 		"accepting":  {"en", "I gladly accept the loom.", map[string]string{"act": "acceptance", "receiver.id": "m-olha", "giver.id": "c-forest"}},
+		"for help":   {"uk", "Дякую m-taras за допомогу з дахом.", map[string]string{"act": "thanks", "gift": "допомогу з дахом", "giver.id": "m-taras", "receiver.id": "m-olha"}},
+		"寄付":         {"ja", "子ども食堂にりんごを三箱寄付したいです。", map[string]string{"gift": "りんご", "receiver.id": "子ども食堂", "leaves_circle": "true", "quantity": "三箱"}},
 		"thanks, uk": {"uk", "Дякуємо за малину.", map[string]string{"act": "thanks", "message": "~Дякує"}},
 	} {
 		t.Run(name, func(t *testing.T) { says(t, only(t, task(constitution.Gifts, x.locale, x.text)), x.want) })

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -101,7 +102,7 @@ var (
 		"let us agree on", "let us agree that", "let us agree", "let us choose", "i propose that we", "i propose that", "i propose", "we propose that", "we propose",
 		"i move that", "motion to", "please", "the circle should decide", "пропоную колу ухвалити рішення", "пропоную ухвалити рішення", "пропоную колу вирішити",
 		"пропоную вирішити", "пропоную", "пропонуємо", "вирішімо", "вирішуймо", "давайте вирішимо", "давайте", "ухвалімо рішення", "ухвалімо", "оберімо", "оберім",
-		"домовмося", "домовмось", "прошу", "будь ласка", "次のことを決めましょう", "提案です", "提案",
+		"домовмося", "домовмось", "голосуймо", "проголосуймо", "прошу", "будь ласка", "次のことを決めましょう", "提案です", "提案",
 	}
 	decisionTails = words{
 		"をサークルで決めましょう", "サークルで決めましょう", "を決めましょう", "決めましょう", "をサークルで決めたい", "を決めたい", "で合意しましょう", "を決定しましょう", "ことを提案します", "を提案します",
@@ -131,7 +132,13 @@ func statement(text string, marks, leads, tails words) (main string, rest []stri
 	}
 	for i, s := range all {
 		if i == at {
-			main = bare(tails.tail(leads.lead(bare(s.of(text)))))
+			sentence := s.of(text)
+			// "…; let us decide who": what stands before is said about it.
+			if p, ok := leads.find(sentence); ok && p.start > 0 && strings.HasSuffix(strings.TrimSpace(sentence[:p.start]), ";") {
+				rest = append(rest, strings.TrimRight(sentence[:p.start], " ;")+".")
+				sentence = sentence[p.start:]
+			}
+			main = bare(tails.tail(leads.lead(bare(sentence))))
 			if main == "" {
 				main = bare(s.of(text))
 			}
@@ -243,8 +250,9 @@ func options(main string) []canonical.Object {
 	parts = append(parts, subject[p.end:])
 	list := []canonical.Object{}
 	for i, part := range parts {
-		if part = line(bare(strings.Trim(part, " ,;、"))); part != "" && i < 32 {
-			list = append(list, canonical.Object{{Key: "id", Value: "o" + string(rune('1'+i%9))}, {Key: "text", Value: part}})
+		part = line(bare((words{"чи", "або", "or"}).lead(strings.Trim(part, " ,;、"))))
+		if part != "" && i < 32 {
+			list = append(list, canonical.Object{{Key: "id", Value: "o" + strconv.Itoa(len(list)+1)}, {Key: "text", Value: part}})
 		}
 	}
 	if len(list) < 2 || len(list) > 9 {
@@ -334,7 +342,7 @@ func (t *Task) change(main string) canonical.Object {
 	}
 	o := canonical.Object{
 		{Key: "repository", Value: clip(repository, 2048)},
-		{Key: "intent", Value: clip(capital(main), 8192)},
+		{Key: "intent", Value: clip(capital((words{"whether to", "whether", "чи"}).lead(main)), 8192)},
 		{Key: "priority", Value: priority},
 		{Key: "requested_capabilities", Value: texts(set.List())},
 	}

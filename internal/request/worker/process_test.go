@@ -26,9 +26,12 @@ func TestADecisionIsMadeOfTheRequest(t *testing.T) {
 		"ukrainian": {"uk", "Пропоную колу ухвалити рішення: відкриваємо теплицю щосуботи, бо люди просять. Вирішити треба до 12 червня.", map[string]string{
 			"title": "Відкриваємо теплицю щосуботи, бо люди просять", "reasons": `["Люди просять"]`, "decided_by.deadline": "2026-06-13T00:00:00Z", "undo": "Іншим рішенням кола.",
 		}},
-		"japanese": {"ja", "5月から毎週土曜日に温室を開けるかどうか、サークルで決めましょう。", map[string]string{"title": "5月から毎週土曜日に温室を開けるかどうか", "locale": "ja"}},
-		"a choice": {"en", "Let us choose between a pond, a hedge and a fence.", map[string]string{"options": `[{"id":"o1","text":"a pond"},{"id":"o2","text":"a hedge"},{"id":"o3","text":"a fence"}]`}},
-		"вибір":    {"uk", "Вирішімо, чи саджаємо яблуні або сливи.", map[string]string{"options": `[{"id":"o1","text":"саджаємо яблуні"},{"id":"o2","text":"сливи"}]`}},
+		"japanese":            {"ja", "5月から毎週土曜日に温室を開けるかどうか、サークルで決めましょう。", map[string]string{"title": "5月から毎週土曜日に温室を開けるかどうか", "locale": "ja"}},
+		"a choice":            {"en", "Let us choose between a pond, a hedge and a fence.", map[string]string{"options": `[{"id":"o1","text":"a pond"},{"id":"o2","text":"a hedge"},{"id":"o3","text":"a fence"}]`}},
+		"вибір":               {"uk", "Вирішімо, чи саджаємо яблуні або сливи.", map[string]string{"options": `[{"id":"o1","text":"саджаємо яблуні"},{"id":"o2","text":"сливи"}]`}},
+		"what is said before": {"en", "The shed is full; let us decide who keeps the key.", map[string]string{"title": "Who keeps the key", "proposal": "~The shed is full."}},
+		"a question":          {"uk", "Голосуймо: чи купуємо нову помпу, чи ремонтуємо стару?", map[string]string{"options": `[{"id":"o1","text":"купуємо нову помпу"},{"id":"o2","text":"ремонтуємо стару"}]`}},
+		"a fix":               {"en", "Decide whether to merge the fix into the repository garden/site on branch main.", map[string]string{"change.intent": "Merge the fix into the repository garden/site on branch main", "change.base": "main"}},
 		"a change of a repository": {"en", "Let us decide to update the page in the acme/site repository on branch next. Done when the links work.", map[string]string{
 			"change": `{"acceptance":["the links work"],"base":"next","intent":"Update the page in the acme/site repository on branch next","priority":"medium","repository":"acme/site","requested_capabilities":["read_repo","write_repo"]}`,
 			"undo":   "By reverting the change in acme/site.",
