@@ -117,9 +117,18 @@ type record struct {
 // refusal is an answer that is no.
 type refusal struct {
 	Status     int
-	Code       string `json:"code"`
-	Message    string `json:"message"`
-	EvidenceID string `json:"evidenceId"`
+	Code       string  `json:"code"`
+	Message    string  `json:"message"`
+	Path       *string `json:"path"`
+	EvidenceID string  `json:"evidenceId"`
+	Errors     []fault `json:"errors"`
+}
+
+// fault is one of several that a body has.
+type fault struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Path    string `json:"path"`
 }
 
 func (r *refusal) Error() string { return fmt.Sprintf("%d %s: %s", r.Status, r.Code, r.Message) }
