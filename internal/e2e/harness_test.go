@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -205,8 +206,11 @@ func (b *lockedBuffer) String() string {
 func (s *site) launch(settings ...string) (*process, <-chan string) {
 	s.Helper()
 	args := append([]string{
-		"serve", "--db", s.db, "--audit.key", s.key(), "--listen", "127.0.0.1:0", "--repository", "app", "--rate.per-second", "0", "--log.level", "warn",
+		"serve", "--db", s.db, "--audit.key", s.key(), "--listen", "127.0.0.1:0", "--repository", "app", "--rate.per-second", "0",
 	}, settings...)
+	if !slices.Contains(settings, "--log.level") {
+		args = append(args, "--log.level", "warn")
+	}
 	p := &process{site: s, cmd: exec.Command(program(s), args...), exited: make(chan struct{})}
 	p.cmd.Dir = s.dir
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(s.dir, "home")}
