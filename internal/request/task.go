@@ -6,9 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll.dev/internal/capability"
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/contract"
+	"plimsoll.dev/internal/pipeline/risk"
 	"plimsoll.dev/internal/request/artifact"
 	"plimsoll.dev/internal/request/circle"
 	"plimsoll.dev/internal/request/constitution"
@@ -156,7 +158,9 @@ func (s *Service) fetch(ctx context.Context, c *claim) error {
 	if needs(worker.NeedGate) {
 		facts.Gate = &worker.Gate{Boundaries: c.papers.gates}
 		if s.conf.Violated != nil {
-			facts.Gate.Violated = func(l contract.Level) string { return s.conf.Violated(pipeline.Work{Level: l}) }
+			facts.Gate.Violated = func(l contract.Level, asks capability.Set, signals risk.Signals) string {
+				return s.conf.Violated(pipeline.Work{Intent: &contract.Intent{RequestedCapabilities: asks}, Level: l, Signals: signals})
+			}
 		}
 	}
 	if err := s.conf.Store.View(ctx, func(r Reader) error { return c.look(r, s.conf.Screen) }); err != nil {

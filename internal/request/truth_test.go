@@ -315,3 +315,40 @@ func TestWhatIsPrivateIsItsOwners(t *testing.T) {
 		t.Errorf("%d requests, %v", len(list), err)
 	}
 }
+
+// hangs is a model that never answers.
+type hangs struct{ *listener }
+
+func (hangs) Draft(ctx context.Context, _ constitution.Prompt, _ request.Turn) (request.Drafted, error) {
+	<-ctx.Done()
+	return request.Drafted{}, fault.E("model", fault.Unavailable, "it hung", ctx.Err())
+}
+
+func TestAWorkerThatTakesLongerThanItsDeadlineFails(t *testing.T) {
+	files := configuration(t)
+	files.edit("agents_registry.yaml", "outputs: [research_note]\n    deadline_seconds: 60", "outputs: [research_note]\n    deadline_seconds: 1")
+	w := newWorld(t, func(c *request.Config) {
+		c.Engines, c.Model = worker.Engines(), hangs{&listener{}}
+		c.Set = constitution.NewHolder(must(constitution.Load(must(files.open()))))
+	})
+	p := w.answer(ask{text: "What did we decide about the greenhouse?", actions: []string{"read", "research"}, outputs: []string{"research_note"}})
+	if len(p.Runs) != 1 || p.Runs[0].State != request.RunFailed || p.Runs[0].Fault != request.FaultDeadline || p.Status != "draft" {
+		t.Errorf("%s", show(p))
+	}
+}
+
+func TestTheOperatorsPolicyIsAskedWithWhatTheWorkAsksFor(t *testing.T) {
+	var seen []pipeline.Work
+	w := newWorld(t, func(c *request.Config) {
+		c.Engines = worker.Engines()
+		c.Violated = func(work pipeline.Work) string {
+			seen = append(seen, work)
+			return "policy.forbid:network_access"
+		}
+	})
+	p := w.answer(export("Draft a letter to the town council: we open our garden to everyone on the first of May."))
+	d := of(t, p, "gate_verdict")
+	if len(seen) == 0 || seen[0].Intent.RequestedCapabilities.Empty() || !strings.Contains(string(d.Content), "policy.forbid:network_access") {
+		t.Errorf("%+v\n%s", seen, d.Content)
+	}
+}

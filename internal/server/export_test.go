@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"plimsoll.dev/internal/pipeline"
+	"plimsoll.dev/internal/request"
 )
 
 // What a configuration is wired into, for tests that ask it directly.
@@ -19,3 +20,6 @@ func (c *Config) Tip(ctx context.Context) (string, error) {
 
 // ReadPlan is what a planner's output says.
 func ReadPlan(text []byte) (description string, steps []string, err error) { return readPlan(text) }
+
+// Library is the documents of a folder.
+func Library(dir string) request.Library { return library{dir} }

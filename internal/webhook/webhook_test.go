@@ -411,3 +411,31 @@ func TestATestIsSentOnce(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestWhatPeopleConfirmedLeavesUnderOneID(t *testing.T) {
+	w := newWorld(t, "127.0.0.1")
+	w.subscribe(w.hook.URL)
+	content := []byte(`{"body":"we open our garden","channel":"webhook"}`)
+	w.answer = func(n int, _ received) int { return map[bool]int{true: 500, false: 200}[n <= 1] }
+	if err := w.courier.Leave(t.Context(), "wh-1", "art-1/wh-1", "art-1", content); err == nil {
+		t.Error("a delivery that failed is a failed job")
+	}
+	if err := w.courier.Leave(t.Context(), "wh-1", "art-1/wh-1", "art-1", content); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.got) != 2 {
+		t.Fatalf("%d requests", len(w.got))
+	}
+	for _, got := range w.got {
+		var e cloudevents.Event
+		if err := json.Unmarshal(got.body, &e); err != nil || e.Validate() != nil || e.ID() != "art-1/wh-1" || e.Type() != "plimsoll.circle.bridge.v1" || e.Subject() != "art-1" {
+			t.Errorf("%v %s", err, got.body)
+		}
+		if !bytes.Contains(got.body, content) {
+			t.Errorf("not what was confirmed: %s", got.body)
+		}
+	}
+	if err := w.courier.Leave(t.Context(), "wh-gone", "art-1/wh-gone", "art-1", content); err != nil {
+		t.Error(err)
+	}
+}

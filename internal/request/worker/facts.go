@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll.dev/internal/capability"
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/risk"
 	"plimsoll.dev/internal/request/artifact"
@@ -64,9 +65,9 @@ type Probe struct {
 type Gate struct {
 	// Boundaries is the boundary results of the diffs that are referenced.
 	Boundaries []Boundary
-	// Violated is the id of the rule of the operator's policy that work of a level
-	// breaks, "" for none; nil is a policy without rules.
-	Violated func(level contract.Level) string
+	// Violated is the id of the rule of the operator's policy that work breaks, ""
+	// for none; nil is a policy without rules.
+	Violated func(level contract.Level, asks capability.Set, signals risk.Signals) string
 }
 
 // Boundary is one boundary result.

@@ -191,7 +191,7 @@ func (t *Task) judge() judgement {
 	})
 	j.reasons = j.reasons[:min(len(j.reasons), 1000)]
 	if gate.Violated != nil {
-		j.violated = gate.Violated(j.level)
+		j.violated = gate.Violated(j.level, j.capabilities, j.declared)
 	}
 	return j
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll.dev/internal/capability"
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/risk"
 	"plimsoll.dev/internal/request/constitution"
@@ -98,7 +99,12 @@ func TestADiffIsJudgedByItsBoundaryResult(t *testing.T) {
 	says(t, check("fine", "", ""), map[string]string{"verdict": "blocked", "boundary.control_state": "human_review_required"})
 
 	k.Facts.Gate.Boundaries[0].Result.ControlState = "complete"
-	k.Facts.Gate.Violated = func(l contract.Level) string { return "no-" + string(l) }
+	k.Facts.Gate.Violated = func(l contract.Level, asks capability.Set, _ risk.Signals) string {
+		if asks.Empty() {
+			return "nothing-is-asked"
+		}
+		return "no-" + string(l)
+	}
 	says(t, only(t, k), map[string]string{"verdict": "blocked", "policy.0.rule": "no-medium", "policy.0.effect": "block"})
 	k.Stops, k.HandOver = []envelope.Condition{envelope.VisibilityClash}, true
 	k.Request.Flags = []envelope.Flag{envelope.Health}
