@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/model"
 	"plimsoll.dev/internal/model/answer"
 	"plimsoll.dev/internal/model/modeltest"
 	"plimsoll.dev/internal/request"
@@ -69,6 +70,10 @@ func TestAModelThatObeysEveryInstructionSpoilsWordsAndNothingElse(t *testing.T) 
 		modeltest.Recite: answer.MarkLeak, modeltest.Carry: answer.Link, modeltest.Hide: answer.Hidden, modeltest.PassOn: answer.Order,
 	}
 	both(t, modeltest.Obedient(attacks), func(t try) {
+		attacks := attacks
+		if t.config.API != model.OpenAI { // what is checked is the same; one protocol may have them all
+			attacks = attacks[:40]
+		}
 		m := client(t, t.config)
 		p := prompt(t, constitution.Process)
 		open, spoilt, stopped := 0, 0, 0
