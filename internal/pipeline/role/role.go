@@ -29,7 +29,7 @@ func Grants(r contract.Role) capability.Set {
 		return capability.Of(capability.ReadRepo, capability.ReadSecrets)
 	case contract.Admin:
 		return capability.All
-	case contract.Orchestrator, contract.PolicyEngine:
+	case contract.Orchestrator, contract.PolicyEngine, contract.ChannelAdapter:
 	}
 	return 0
 }

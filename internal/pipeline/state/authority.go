@@ -66,7 +66,7 @@ func revocation(s Snapshot, e Event) error {
 	case contract.Orchestrator:
 		may = s.Kind == contract.KindPublishGate && s.FinalDecision == contract.DecisionRejected ||
 			e.Ground == contract.ManualStop && e.Reason == Regenerated
-	case contract.PolicyEngine, contract.Developer, contract.CIAgent, contract.QA, contract.ReleaseManager:
+	case contract.PolicyEngine, contract.Developer, contract.CIAgent, contract.QA, contract.ReleaseManager, contract.ChannelAdapter:
 	}
 	if !may {
 		return role.Refuse(e.Actor.Role, "revoke this contract on this ground")
