@@ -19,6 +19,11 @@ func shellLines(t *testing.T, document string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return shellLinesOf(t, document, text)
+}
+
+func shellLinesOf(t *testing.T, document string, text []byte) []string {
+	t.Helper()
 	var lines []string
 	for _, block := range shellBlock.FindAllSubmatch(text, -1) {
 		for line := range strings.SplitSeq(string(block[1]), "\n") {
@@ -41,7 +46,7 @@ func TestCommandsInDocumentsWork(t *testing.T) {
 	for _, document := range []string{"README.md", "CONTRIBUTING.md"} {
 		for _, line := range shellLines(t, document) {
 			if strings.HasPrefix(line, "plimsoll ") {
-				continue // TestTheContractsOfTheReadmeAreReleased runs them in their order
+				continue // the tests of the contracts and of the circle run them in their order
 			}
 			t.Run(document+"/"+line, func(t *testing.T) {
 				cmd := exec.Command("bash", "-euo", "pipefail", "-c", line)
