@@ -13,18 +13,17 @@ type layer struct {
 var words = []string{"internal/fault", "internal/canonical", "internal/capability"}
 
 const (
-	cobra      = "github.com/spf13/cobra"
-	yaml       = "go.yaml.in/yaml/v3"
-	toml       = "github.com/pelletier/go-toml/v2"
-	jsonschema = "github.com/santhosh-tekuri/jsonschema/v6"
-	text       = "golang.org/x/text"
-	sqlite     = "modernc.org/sqlite"
-	pgx        = "github.com/jackc/pgx/v5"
-	cmp        = "github.com/google/go-cmp"
-	river      = "github.com/riverqueue/river"
-	huma       = "github.com/danielgtaylor/huma/v2"
-	xsync      = "golang.org/x/sync"
-	xmod       = "golang.org/x/mod"
+	cobra  = "github.com/spf13/cobra"
+	yaml   = "go.yaml.in/yaml/v3"
+	toml   = "github.com/pelletier/go-toml/v2"
+	text   = "golang.org/x/text"
+	sqlite = "modernc.org/sqlite"
+	pgx    = "github.com/jackc/pgx/v5"
+	cmp    = "github.com/google/go-cmp"
+	river  = "github.com/riverqueue/river"
+	huma   = "github.com/danielgtaylor/huma/v2"
+	xsync  = "golang.org/x/sync"
+	xmod   = "golang.org/x/mod"
 )
 
 // layers is the picture: bottom first, one direction only. Shells import
@@ -65,11 +64,12 @@ var layers = []layer{
 	{path: "internal/gate", why: "runs the chain; its Result is the JSON contract", may: []string{"internal/gate/..."}, core: true},
 
 	// Ring 2: contracts and their life, pure.
+	{path: "internal/schema", why: "holds documents against JSON Schemas", core: true},
 	{path: "internal/pipeline/refusal", why: "the catalogue of reasons to refuse", core: true},
 	{path: "internal/pipeline/event", why: "the events and their order", core: true},
 	{
 		path: "internal/pipeline/contract", why: "the five documents", core: true,
-		may: []string{"internal/pipeline/refusal"}, modules: []string{jsonschema, text},
+		may: []string{"internal/pipeline/refusal", "internal/schema"},
 	},
 	{path: "internal/pipeline/role", why: "who may do what", may: []string{"internal/pipeline/contract", "internal/pipeline/refusal"}, core: true},
 	{path: "internal/pipeline/risk", why: "how much may go wrong", may: []string{"internal/pipeline/contract"}, core: true},
@@ -143,8 +143,8 @@ var layers = []layer{
 		path: "internal/request/artifact", why: "what a worker returns, and the consents it needs", core: true,
 		may: []string{
 			"internal/request/problem", "internal/request/envelope", "internal/request/constitution", "internal/request/circle", "internal/pipeline/contract",
+			"internal/schema",
 		},
-		modules: []string{jsonschema},
 	},
 	{
 		path: "internal/request/worker", why: "what a worker is told and answers, and the thirteen built-in engines", core: true,

@@ -2,23 +2,21 @@ package artifact
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/request/envelope"
 	"plimsoll.dev/internal/request/problem"
+	"plimsoll.dev/internal/schema"
 )
 
 // Schema is the schema of artifacts, docs/contracts/clan-artifact.schema.json,
 // compiled. It implements Contents.
 type Schema struct {
-	whole    *jsonschema.Schema
-	contents map[envelope.ArtifactType]*jsonschema.Schema
+	whole    *schema.Schema
+	contents map[envelope.ArtifactType]*schema.Schema
 }
 
 // NewSchema compiles the text of the schema. It has a sub-schema for the content
@@ -30,13 +28,11 @@ func NewSchema(text []byte) (*Schema, error) {
 	}
 	document, _ := v.(map[string]any)
 	id, _ := document["$id"].(string)
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	c.RegisterFormat(&jsonschema.Format{Name: "date-time", Validate: dateTime})
-	if err := c.AddResource(id, v); err != nil {
+	c, err := schema.NewSet(contract.Formats(), v)
+	if err != nil {
 		return nil, fmt.Errorf("read the artifact schema: %w", err)
 	}
-	s := &Schema{contents: map[envelope.ArtifactType]*jsonschema.Schema{}}
+	s := &Schema{contents: map[envelope.ArtifactType]*schema.Schema{}}
 	if s.whole, err = c.Compile(id); err != nil {
 		return nil, fmt.Errorf("compile the artifact schema: %w", err)
 	}
@@ -48,22 +44,13 @@ func NewSchema(text []byte) (*Schema, error) {
 	return s, nil
 }
 
-func dateTime(v any) error {
-	if text, ok := v.(string); ok {
-		if _, ok := contract.ParseTimestamp(text); !ok {
-			return errors.New("no RFC 3339 time")
-		}
-	}
-	return nil
-}
-
 // Check implements Contents.
 func (s *Schema) Check(t envelope.ArtifactType, content any) problem.List {
-	schema, ok := s.contents[t]
+	own, ok := s.contents[t]
 	if !ok {
 		return problem.List{problem.At(problem.ContentInvalid, "", "there is no such artifact type")}
 	}
-	return faults(schema, content)
+	return faults(own, content)
 }
 
 // CheckDocument is every fault of a whole artifact as Document writes it.
@@ -78,15 +65,20 @@ func (s *Schema) CheckDocument(text []byte) problem.List {
 // maxFaults bounds the answer to a content that is wrong everywhere.
 const maxFaults = 100
 
-func faults(schema *jsonschema.Schema, v any) problem.List {
+// faults names the rules that are broken and their places, never the value: a
+// worker's answer may hold what must not be repeated.
+func faults(of *schema.Schema, v any) problem.List {
 	if number, path := oversized(v, ""); number {
 		return problem.List{problem.At(problem.ContentInvalid, path, "the number is out of range")}
 	}
-	failed, ok := errors.AsType[*jsonschema.ValidationError](schema.Validate(v))
-	if !ok {
-		return nil
+	var list problem.List
+	for _, f := range of.Validate(v) {
+		keyword := f.Keyword
+		if keyword == "" {
+			keyword = "schema"
+		}
+		list = append(list, problem.At(problem.ContentInvalid, contract.Pointer(f.Path...), "it breaks the rule %q of its schema", keyword))
 	}
-	list := leaves(failed, nil)
 	slices.SortStableFunc(list, func(a, b *problem.Problem) int {
 		return strings.Compare(a.Path+"\x00"+a.Message, b.Path+"\x00"+b.Message)
 	})
@@ -94,25 +86,7 @@ func faults(schema *jsonschema.Schema, v any) problem.List {
 	return list[:min(len(list), maxFaults)]
 }
 
-// leaves is the faults at the ends of the tree. They name the rule that was
-// broken and its place, never the value: a worker's answer may hold what must not
-// be repeated.
-func leaves(e *jsonschema.ValidationError, list problem.List) problem.List {
-	for _, cause := range e.Causes {
-		list = leaves(cause, list)
-	}
-	if len(e.Causes) > 0 {
-		return list
-	}
-	keyword := "schema"
-	if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
-		keyword = path[len(path)-1]
-	}
-	return append(list, problem.At(problem.ContentInvalid, contract.Pointer(e.InstanceLocation...), "it breaks the rule %q of its schema", keyword))
-}
-
-// oversized finds a number no schema of ours has room for, which the validator
-// would have to write out in full to compare it: 1e999999999.
+// oversized finds a number no schema of ours has room for: 1e999999999.
 func oversized(v any, path string) (found bool, at string) {
 	switch v := v.(type) {
 	case json.Number:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"plimsoll.dev/internal/request/problem"
@@ -21,11 +22,17 @@ const (
 	MaxReferences   = 64      // entries
 )
 
+// The forms are compiled for the first envelope, and not at every start of a
+// program that reads none.
 var (
-	idForm     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
-	localeForm = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$`)
-	digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	idForm     = form(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
+	localeForm = form(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$`)
+	digestForm = form(`^[0-9a-f]{64}$`)
 )
+
+func form(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // Decode reads one envelope (docs/spec/circle.md §4). The error is a
 // problem.List with every fault at once, each with its code and JSON pointer,
@@ -105,7 +112,7 @@ func (d *decoder) context(v any, path string) Context {
 		}
 	}
 	if m, ok := o.members["locale"]; ok {
-		if s, ok := d.text(m, path+"/locale"); ok && !localeForm.MatchString(s) {
+		if s, ok := d.text(m, path+"/locale"); ok && !localeForm().MatchString(s) {
 			d.fault(problem.FieldInvalid, path+"/locale", "a language tag of BCP 47 is expected, for example uk or en-GB")
 		} else if ok {
 			c.Locale = s
@@ -156,7 +163,7 @@ func (d *decoder) references(v any, path string) []Reference {
 			}
 		}
 		if m, ok := o.members["sha256"]; ok {
-			if s, ok := d.text(m, o.path+"/sha256"); ok && !digestForm.MatchString(s) {
+			if s, ok := d.text(m, o.path+"/sha256"); ok && !digestForm().MatchString(s) {
 				d.fault(problem.FieldInvalid, o.path+"/sha256", "64 lower-case hex digits are expected")
 			} else if ok {
 				r.SHA256 = s
@@ -333,7 +340,7 @@ func (d *decoder) id(o object, name string) string {
 	case len(s) > MaxID:
 		d.fault(problem.TooLarge, o.path+"/"+name, "the id has %d characters, at most %d are taken", len(s), MaxID)
 		return ""
-	case !idForm.MatchString(s):
+	case !idForm().MatchString(s):
 		d.fault(problem.FieldInvalid, o.path+"/"+name, "an id begins with a letter or digit of ASCII and goes on with those and . _ : -")
 		return ""
 	}
