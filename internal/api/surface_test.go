@@ -139,7 +139,7 @@ func newWorld(t *testing.T, change func(*api.Config)) *world {
 	if w.service, err = pipeline.New(conf); err != nil {
 		t.Fatal(err)
 	}
-	surface := api.Config{Service: w.service, Store: w.store, Log: slog.New(slog.DiscardHandler), Now: w.clock, Signer: signer, Version: "1.2.3"}
+	surface := api.Config{Service: w.service, Store: w.store, Circle: newCircle(t, s, w), Log: slog.New(slog.DiscardHandler), Now: w.clock, Signer: signer, Version: "1.2.3"}
 	if change != nil {
 		change(&surface)
 	}

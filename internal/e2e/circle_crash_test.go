@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -78,7 +79,10 @@ func TestNothingIsLostOfACircleHoweverOftenTheServiceIsKilled(t *testing.T) {
 	reference := grow(t, "sqlite:"+filepath.Join(t.TempDir(), "reference.db"))
 	defer func() { reference.process().stop() }()
 	t.Run("killed", func(t *testing.T) { // which ends when both databases have
-		onEach(t, func(t *testing.T, db string) { killed(t, db, reference) })
+		onEach(t, func(t *testing.T, db string) {
+			t.Helper()
+			killed(t, db, reference)
+		})
 	})
 }
 
@@ -102,7 +106,7 @@ func killed(t *testing.T, db string, reference *garden) {
 				if err == nil {
 					break
 				}
-				if r, no := err.(*refusal); no && !r.nobody() {
+				if r, no := errors.AsType[*refusal](err); no && !r.nobody() {
 					t.Errorf("request %d: %v", n, err)
 					break
 				}

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -365,14 +366,12 @@ func (g *garden) settle(p *pack) []string {
 }
 
 // no holds that an answer is a refusal with a code.
-func (g *garden) no(err error, status int, code string) *refusal {
+func (g *garden) no(err error, status int, code string) {
 	g.Helper()
-	r, ok := err.(*refusal)
+	r, ok := errors.AsType[*refusal](err)
 	if !ok || r.Status != status || r.Code != code {
 		g.Errorf("%v, want %d %s", err, status, code)
-		return &refusal{}
 	}
-	return r
 }
 
 // holds looks for a text in everything the service has written: its database,
@@ -427,13 +426,4 @@ func dump(g *garden) string {
 		all = append(all, column("select t::text from "+table+" t")...)
 	}
 	return strings.Join(all, "\n")
-}
-
-func (g *garden) file(name string, text []byte) string {
-	g.Helper()
-	path := filepath.Join(g.dir, name)
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		g.Fatal(err)
-	}
-	return path
 }

@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"os"
@@ -90,7 +91,7 @@ func TestCircleBadInputIsRefusedWithEveryFaultAtOnce(t *testing.T) {
 	)
 	for _, c := range cases {
 		_, err := g.sends("ada", c.body)
-		r, ok := err.(*refusal)
+		r, ok := errors.AsType[*refusal](err)
 		if !ok || r.Code != c.code && !slices.ContainsFunc(r.Errors, func(f fault) bool { return f.Code == c.code && f.Path == c.path }) {
 			t.Errorf("%s: %v, want %s at %q", c.name, err, c.code, c.path)
 			continue
@@ -101,7 +102,7 @@ func TestCircleBadInputIsRefusedWithEveryFaultAtOnce(t *testing.T) {
 	}
 	// All at once.
 	_, err = g.sends("ada", object{"request_id": 7, "surprise": true})
-	if r, ok := err.(*refusal); !ok || len(r.Errors) < 9 {
+	if r, ok := errors.AsType[*refusal](err); !ok || len(r.Errors) < 9 {
 		t.Errorf("an envelope that is wrong everywhere: %v", err)
 	}
 	// To execute is a breach, on record.
@@ -179,7 +180,7 @@ func TestCircleABrokenConfigurationIsRefusedAtStartAndOnReload(t *testing.T) {
 	}
 	write(broken)
 	err = root.send(t.Context(), http.MethodPost, "/v1/clan/config/reload", "reload-1", "", nil, nil)
-	r, ok := err.(*refusal)
+	r, ok := errors.AsType[*refusal](err)
 	if !ok || len(r.Errors) < 2 || !strings.Contains(err.Error(), "agents_registry.yaml:") {
 		t.Errorf("a broken configuration on a reload: %v", err)
 	}
@@ -188,7 +189,7 @@ func TestCircleABrokenConfigurationIsRefusedAtStartAndOnReload(t *testing.T) {
 	}
 	write(strings.Replace(string(sound), "supporting: 1", "supporting: 2", 1))
 	err = s.user("ada").send(t.Context(), http.MethodPost, "/v1/clan/config/reload", "reload-2", "", nil, nil)
-	if r, ok := err.(*refusal); !ok || r.Status != 403 {
+	if r, ok := errors.AsType[*refusal](err); !ok || r.Status != 403 {
 		t.Errorf("ada reloads the configuration: %v", err)
 	}
 	if err := root.send(t.Context(), http.MethodPost, "/v1/clan/config/reload", "reload-3", "", nil, &is); err != nil || is.SHA256 == was.SHA256 || is.Economy.Supporting != 2 {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -50,7 +51,7 @@ func TestCircleTruth01NothingButTheOrchestratorReachesAWorker(t *testing.T) {
 	}
 	for _, path := range []string{"/v1/workers", "/v1/workers/Process", "/v1/workers/Process/run", "/v1/requests/r-1/runs", "/v1/artifacts"} {
 		err := g.user("ada").post(t.Context(), path, "k-"+path[4:6], object{}, nil)
-		if r, ok := err.(*refusal); !ok || r.Status != 404 && r.Status != 405 {
+		if r, ok := errors.AsType[*refusal](err); !ok || r.Status != 404 && r.Status != 405 {
 			t.Errorf("POST %s: %v", path, err)
 		}
 	}
