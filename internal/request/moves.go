@@ -317,8 +317,10 @@ type SendArgs struct {
 }
 
 // sends has a confirmed draft leave, once: to each webhook among its recipients
-// there is one job, in the transaction of the confirmation. A message or the text
-// of a pull request is there to be taken away (docs/spec/circle.md §10).
+// there is one job, in the transaction of the confirmation. Only a webhook of the
+// contracts is called, which an admin has made: a recipient names its id or its
+// address. A message or the text of a pull request is there to be taken away
+// (docs/spec/circle.md §10).
 func (x *session) sends(a *artifact.Artifact) error {
 	var content struct {
 		Channel    string `json:"channel"`
@@ -332,19 +334,21 @@ func (x *session) sends(a *artifact.Artifact) error {
 	if content.Channel != "webhook" {
 		return nil
 	}
+	hooks, err := x.Contracts().Webhooks(pipeline.Page{})
+	if err != nil {
+		return err
+	}
 	for i, to := range content.Recipients {
-		hook, err := x.Contracts().Webhook(to.ID)
-		if err != nil && fault.KindOf(err) != fault.NotFound {
-			return err
+		at := slices.IndexFunc(hooks, func(h *pipeline.Webhook) bool { return h.Enabled && (h.ID == to.ID || h.URL == to.ID) })
+		if at < 0 {
+			return problem.At(problem.ContentInvalid, "/content/recipients/"+number(i), "there is no webhook with the id or the address that is called")
 		}
-		if err != nil || !hook.Enabled {
-			return problem.At(problem.ContentInvalid, "/content/recipients/"+number(i), "there is no webhook with the id that is called")
-		}
-		args := SendArgs{ID: a.ID + "/" + to.ID, Webhook: to.ID, Artifact: a.ID, SHA256: a.ContentSHA256}
+		hook := hooks[at]
+		args := SendArgs{ID: a.ID + "/" + hook.ID, Webhook: hook.ID, Artifact: a.ID, SHA256: a.ContentSHA256}
 		if err := x.enqueue(JobSend, args.ID, a.Provenance.RequestID, args, time.Time{}); err != nil {
 			return err
 		}
-		x.note("artifact.send", event.Record{Kind: ofArtifact, ID: a.ID, To: to.ID, Cause: provenance(a.Provenance.Origin), Digest: a.ContentSHA256})
+		x.note("artifact.send", event.Record{Kind: ofArtifact, ID: a.ID, To: hook.ID, Cause: provenance(a.Provenance.Origin), Digest: a.ContentSHA256})
 	}
 	return nil
 }
