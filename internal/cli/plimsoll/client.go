@@ -296,6 +296,9 @@ func refused(back *http.Response, text []byte) error {
 		return fault.E("plimsoll", fault.Unavailable, fmt.Sprintf("the service answered %s", back.Status), nil)
 	}
 	p.Status = back.StatusCode
+	for _, e := range p.Errors {
+		e.Pointed = e.Path != "" // which the document does not say
+	}
 	return p
 }
 
