@@ -192,6 +192,7 @@ type Clan struct {
 	SHA256              string    `json:"config_sha256"`
 	Registry            string    `json:"registry" doc:"Its version."`
 	ConstitutionVersion string    `json:"CONSTITUTION_VERSION"`
+	PromptSHA256        string    `json:"orchestrator_prompt_sha256"`
 	Locked              bool      `json:"locked" doc:"Every text is the one its version was locked with."`
 	Model               string    `json:"model,omitempty" doc:"Absent: the built-in engines do every job."`
 	Files               []string  `json:"files"`
@@ -228,7 +229,7 @@ type Ceiling struct {
 
 func showClan(c *clan.ConfigShown) (Clan, string) {
 	view := Clan{
-		SHA256: c.SHA256, Registry: c.Registry, ConstitutionVersion: c.ConstitutionVersion, Locked: c.Locked, Model: c.Model,
+		SHA256: c.SHA256, Registry: c.Registry, ConstitutionVersion: c.ConstitutionVersion, PromptSHA256: c.PromptSHA256, Locked: c.Locked, Model: c.Model,
 		Files: append([]string{}, c.Files...), Locales: []string{}, Economy: Economy{c.Economy.Heavy, c.Economy.Supporting},
 		Limits: Limits{
 			c.Limits.Regenerations, c.Limits.Steps, c.Limits.Artifacts, c.Limits.Breaches, int64(c.Limits.BreachWindow.Seconds()),

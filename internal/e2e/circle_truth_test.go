@@ -128,6 +128,15 @@ func TestCircleTruth02ThePromptIsTheFormula(t *testing.T) {
 			t.Errorf("the prompt of %s is another", w.ID)
 		}
 	}
+	var clan struct {
+		SHA256 string `json:"orchestrator_prompt_sha256"`
+	}
+	if err := ada.get(t.Context(), "/v1/clan/config", &clan); err != nil {
+		t.Fatal(err)
+	}
+	if sum := sha256.Sum256([]byte(base + "\n\n---\n\n" + body("orchestrator.md"))); clan.SHA256 != hex.EncodeToString(sum[:]) {
+		t.Error("the prompt of the orchestrator is another")
+	}
 	// And each run had exactly that one.
 	p := g.answer("ada", g.letter("Draft a letter to the town council: we open our garden to everyone on the first of May."))
 	if len(p.Runs) < 5 {

@@ -18,6 +18,7 @@ type ConfigShown struct {
 	SHA256              string
 	Registry            string // its version
 	ConstitutionVersion string
+	PromptSHA256        string // of the orchestrator's own, assembled
 	Locked              bool
 	Files               []string
 	Locales             []constitution.Locale
@@ -47,7 +48,8 @@ func (s *Service) config(set *constitution.Set) (*ConfigShown, error) {
 		return nil, err
 	}
 	out := &ConfigShown{
-		SHA256: set.SHA256(), Registry: r.Version, ConstitutionVersion: string(p.ConstitutionVersion()), Locked: set.Locked(), Files: set.Paths(),
+		SHA256: set.SHA256(), Registry: r.Version, ConstitutionVersion: string(p.ConstitutionVersion()),
+		PromptSHA256: p.SHA256(), Locked: set.Locked(), Files: set.Paths(),
 		Locales: slices.Clone(r.Locales), Economy: r.Economy, Limits: r.Limits, Quorum: r.Quorum, Ceilings: slices.Clone(r.Ceilings),
 	}
 	if s.conf.Model != nil {

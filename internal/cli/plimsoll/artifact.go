@@ -16,7 +16,7 @@ import (
 
 func artifactCommand(s *session) *cobra.Command {
 	shown := lister[api.Outcome]{
-		use: "list", short: "List what your circles have made, newest first", path: "/v1/artifacts",
+		silent: true, use: "list", short: "List what your circles have made, newest first", path: "/v1/artifacts",
 		filters: []filter{
 			{"circle", "circle_id", "only of this circle"},
 			{"request", "request_id", "only of this request"},

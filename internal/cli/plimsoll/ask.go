@@ -95,7 +95,7 @@ func complete(c *cobra.Command, flag string, values []string) {
 
 func requestList(s *session) *cobra.Command {
 	return lister[clan.Package]{
-		use: "list", short: "List requests of your circles, newest first", path: "/v1/requests",
+		silent: true, use: "list", short: "List requests of your circles, newest first", path: "/v1/requests",
 		filters: []filter{{"circle", "circle_id", "only of this circle"}, {"member", "member_id", "only of this member"}, {"state", "state", "running or ended"}},
 		head:    []string{"REQUEST", "CIRCLE", "BY", "STATE", "STATUS", "INTENT", "STOPPED BY", "ASKED"},
 		row: func(p clan.Package) []string {

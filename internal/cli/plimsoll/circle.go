@@ -16,7 +16,7 @@ func circlePath(id string) string { return "/v1/circles/" + url.PathEscape(id) }
 func circleCommand(s *session) *cobra.Command {
 	return parent("circle", "People who decide together",
 		lister[api.Circle]{
-			use: "list", short: "List your circles", path: "/v1/circles", head: []string{"CIRCLE", "NAME", "CLAN", "CHANGED"},
+			silent: true, use: "list", short: "List your circles", path: "/v1/circles", head: []string{"CIRCLE", "NAME", "CLAN", "CHANGED"},
 			row: func(c api.Circle) []string { return []string{c.ID, c.Name, c.Clan, c.UpdatedAt} },
 		}.command(s), circleShow(s), circleCreate(s), circleQuorum(s), memberCommand(s),
 	)
@@ -159,7 +159,7 @@ func channelCommand(s *session) *cobra.Command {
 	}
 	return parent("channel", "The ways requests come in over",
 		lister[api.Channel]{
-			use: "list", short: "List the channels of your circles", path: "/v1/channels",
+			silent: true, use: "list", short: "List the channels of your circles", path: "/v1/channels",
 			filters: []filter{{"circle", "circle_id", "only of this circle"}, {"suspended", "suspended", "true: only those that are closed"}},
 			head:    []string{"CHANNEL", "CIRCLE", "KIND", "NAME", "OF", "SUSPENDED", "LIFTED BY"},
 			row: func(c api.Channel) []string {
@@ -171,7 +171,7 @@ func channelCommand(s *session) *cobra.Command {
 
 func workersCommand(s *session) *cobra.Command {
 	c := lister[api.Worker]{
-		use: "workers", short: "List the thirteen workers, by priority", path: "/v1/workers",
+		silent: true, use: "workers", short: "List the thirteen workers, by priority", path: "/v1/workers",
 		head: []string{"", "WORKER", "CLASS", "ENGINE", "PROMPT", "MAKES"},
 		row: func(w api.Worker) []string {
 			return []string{fmt.Sprint(w.Priority), string(w.ID), string(w.Class), string(w.Engine), w.PromptVersion, join(w.Outputs)}

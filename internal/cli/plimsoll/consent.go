@@ -36,7 +36,7 @@ func consentCommand(s *session) *cobra.Command {
 	}
 	return parent("consent", "Who agreed to what, by its digest",
 		lister[api.Consent]{
-			use: "list", short: "List the ledger of your circles, newest first", path: "/v1/consents",
+			silent: true, use: "list", short: "List the ledger of your circles, newest first", path: "/v1/consents",
 			filters: []filter{
 				{"circle", "circle_id", "only of this circle"},
 				{"member", "member_id", "only of this member"},

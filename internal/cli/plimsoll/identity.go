@@ -14,7 +14,7 @@ import (
 func identityCommand(s *session) *cobra.Command {
 	return parent("identity", "Second proofs of who you are, for what is critical",
 		lister[api.Factor]{
-			use: "list", short: "List your factors", path: "/v1/identity", head: []string{"FACTOR", "KIND", "NAME", "COUNTS SINCE", "ENDED"},
+			silent: true, use: "list", short: "List your factors", path: "/v1/identity", head: []string{"FACTOR", "KIND", "NAME", "COUNTS SINCE", "ENDED"},
 			row: func(f api.Factor) []string { return []string{f.ID, string(f.Kind), f.Name, f.ConfirmedAt, f.RevokedAt} },
 		}.command(s), identityEnroll(s), identityAnswer(s),
 	)

@@ -143,6 +143,7 @@ type lister[V any] struct {
 	filters          []filter
 	head             []string
 	row              func(V) []string
+	silent           bool // its changes are no events: --watch looks again every two seconds
 }
 
 // filter is a flag that becomes a query parameter.
@@ -186,7 +187,10 @@ func (l lister[V]) command(s *session) *cobra.Command {
 			}
 			return table(s.env.Stdout, append([]string{}, l.head...), rows)
 		}
-		if watch {
+		switch {
+		case watch && l.silent:
+			return s.again(c.Context(), show)
+		case watch:
 			return s.watch(c.Context(), cl, show)
 		}
 		return show(c.Context())
@@ -194,15 +198,34 @@ func (l lister[V]) command(s *session) *cobra.Command {
 	return c
 }
 
+// again shows something now and every two seconds, until it is interrupted.
+func (s *session) again(ctx context.Context, show func(context.Context) error) error {
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for {
+		if err := s.afresh(ctx, show); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// afresh shows something on a terminal that is cleared first.
+func (s *session) afresh(ctx context.Context, show func(context.Context) error) error {
+	if s.env.Terminal {
+		_, _ = io.WriteString(s.env.Stdout, "\x1b[H\x1b[2J")
+	}
+	return show(ctx)
+}
+
 // watch shows something now and whenever an event happened, until it is
 // interrupted.
 func (s *session) watch(ctx context.Context, c *client, show func(context.Context) error) error {
-	again := func() error {
-		if s.env.Terminal {
-			_, _ = io.WriteString(s.env.Stdout, "\x1b[H\x1b[2J")
-		}
-		return show(ctx)
-	}
+	again := func() error { return s.afresh(ctx, show) }
 	last, err := c.lastEvent(ctx)
 	if err != nil {
 		return err
