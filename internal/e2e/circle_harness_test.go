@@ -44,21 +44,29 @@ type pack struct {
 		Worker  string `json:"worker"`
 		Skipped string `json:"skipped"`
 	} `json:"plan"`
-	Runs []struct {
-		Step                  int64     `json:"step"`
-		Attempt               int64     `json:"attempt"`
-		Worker                string    `json:"worker"`
-		Engine                string    `json:"engine"`
-		ConstitutionVersion   string    `json:"CONSTITUTION_VERSION"`
-		SubagentPromptVersion string    `json:"SUBAGENT_PROMPT_VERSION"`
-		PromptSHA256          string    `json:"prompt_sha256"`
-		Provenance            string    `json:"provenance"`
-		Fault                 string    `json:"fault"`
-		StartedAt             time.Time `json:"started_at"`
-		EndedAt               time.Time `json:"ended_at"`
-	} `json:"runs"`
+	Runs      []turn            `json:"runs"`
 	Artifacts []json.RawMessage `json:"artifacts"`
 	Owed      []owed            `json:"owed"`
+}
+
+// turn is the runtime record of one worker's turn.
+type turn struct {
+	Step                  int64     `json:"step"`
+	Attempt               int64     `json:"attempt"`
+	Worker                string    `json:"worker"`
+	Engine                string    `json:"engine"`
+	ConstitutionVersion   string    `json:"CONSTITUTION_VERSION"`
+	SubagentPromptVersion string    `json:"SUBAGENT_PROMPT_VERSION"`
+	PromptSHA256          string    `json:"prompt_sha256"`
+	Provenance            string    `json:"provenance"`
+	Fault                 string    `json:"fault"`
+	StartedAt             time.Time `json:"started_at"`
+	EndedAt               time.Time `json:"ended_at"`
+}
+
+// beside says whether two turns were under way at one instant.
+func (r turn) beside(o turn) bool {
+	return r.StartedAt.Before(o.EndedAt) && o.StartedAt.Before(r.EndedAt)
 }
 
 type stop struct {
@@ -251,8 +259,7 @@ func (g *garden) sound(p *pack) {
 			g.Errorf("%s: a run of a request from %s has %s", p.RequestID, p.Origin, r.Provenance)
 		}
 		for _, o := range p.Runs[:i] {
-			together := r.StartedAt.Before(o.EndedAt) && o.StartedAt.Before(r.EndedAt)
-			if together && heavy[r.Worker] == heavy[o.Worker] {
+			if r.beside(o) && heavy[r.Worker] == heavy[o.Worker] {
 				g.Errorf("%s: %s and %s ran at the same time", p.RequestID, r.Worker, o.Worker)
 			}
 		}
