@@ -13,8 +13,8 @@ import (
 // Every command pays for all of it, also one that only asks a server, and
 // allocation is what start-up costs that does not depend on the machine.
 const (
-	each = 160
-	all  = 2048
+	each = 160 * slack
+	all  = 2048 * slack
 )
 
 // A client command starts within 60 ms of a program that does nothing: a package

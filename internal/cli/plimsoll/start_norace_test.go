@@ -1,0 +1,5 @@
+//go:build !race
+
+package plimsoll_test
+
+const slack = 1
