@@ -356,8 +356,17 @@ func (e *rawEntry) names(rec *diff.Record, i, n int) bool {
 	return true
 }
 
-// literal and globs are pathspecs that mean exactly what they say.
+// literal and icaseGlobs are pathspecs that mean exactly what they say.
 func literal(path string) string { return ":(top,literal)" + path }
+
+// anywhere are pathspecs whose star stands for folders, too.
+func anywhere(patterns []string) []string {
+	out := make([]string, len(patterns))
+	for i, p := range patterns {
+		out[i] = ":(top,icase)" + p
+	}
+	return out
+}
 
 func icaseGlobs(patterns []string) []string {
 	out := make([]string, len(patterns))

@@ -222,11 +222,15 @@ func (w *worktreeChange) ask(question []string) (*patch, error) {
 	return w.repo.diff(w.ctx, question...)
 }
 
+// fewPaths is how many paths Git finds in an index faster than it looks at the
+// whole tree: it tries each path on each entry.
+const fewPaths = 24
+
 // question is what git diff is asked about changed paths, the sides and the
 // paths: none for the whole tree.
 func (w *worktreeChange) question(paths []string) []string {
 	sides, mixed := w.sides()
-	if mixed {
+	if mixed || len(paths) > fewPaths {
 		paths = nil
 	}
 	return slices.Concat(sides, diffOptions, []string{"--"}, literals(paths))

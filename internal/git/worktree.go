@@ -131,7 +131,7 @@ func (w *worktreeChange) protectedSpecs() []string {
 	if specs == nil {
 		return nil
 	}
-	return append(icaseGlobs(surface.ListingPatterns()), specs...)
+	return append(anywhere(surface.ListingPatterns()), specs...)
 }
 
 // compare is the own comparison of protected paths, and what links on disk
