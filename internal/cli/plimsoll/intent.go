@@ -119,7 +119,18 @@ func activation(s *session, decision, approve, reject string) *cobra.Command {
 				if a.Entry.SelfApproved {
 					note = " (approved by who asked)"
 				}
-				_, err := fmt.Fprintf(s.env.Stdout, "%s version %d is %s%s\n", d.ID, d.Version, a.State, note)
+				if _, err := fmt.Fprintf(s.env.Stdout, "%s version %d is %s%s\n", d.ID, d.Version, a.State, note); err != nil {
+					return err
+				}
+				if d.Kind != contract.KindIntent || a.State != contract.Active {
+					return nil
+				}
+				chain := cl.settle(c.Context(), d.ID, func(c *api.Chain) bool { return task(c) != nil })
+				if chain == nil || task(chain) == nil {
+					return nil
+				}
+				next := task(chain)
+				_, err := fmt.Fprintf(s.env.Stdout, "%s version %d is %s\n", next.ID, next.Version, next.State)
 				return err
 			})
 		},

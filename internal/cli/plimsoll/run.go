@@ -142,7 +142,22 @@ func (s *session) run(ctx context.Context, f runFlags, task string, command []st
 	if err != nil {
 		return err
 	}
-	return s.printRun(result)
+	at := ""
+	if result.Status == execution.Delivered {
+		var chain *api.Chain
+		switch {
+		case result.Outcome != phase.Succeeded, order.Phase == phase.Refactor: // which a review ends
+			chain = cl.settle(ctx, shown.Meta.IntentID, func(*api.Chain) bool { return true })
+		case order.Phase == phase.Publish:
+			chain = cl.settle(ctx, shown.Meta.IntentID, released)
+		default:
+			chain = cl.settle(ctx, shown.Meta.IntentID, left(order.Phase))
+		}
+		if chain != nil {
+			at = "in " + string(chain.Phase)
+		}
+	}
+	return s.printRun(result, at)
 }
 
 // base is the commit to name in a claim, "" for the chain's own: a chain begins
@@ -162,8 +177,9 @@ func base(ctx context.Context, cl *client, p phase.Phase, intent contract.ID, na
 	return "HEAD", nil
 }
 
-// printRun says what became of a run. Its exit code is that of the program.
-func (s *session) printRun(r *execution.Result) error {
+// printRun says what became of a run, and where its chain is then. The exit code
+// is that of the program.
+func (s *session) printRun(r *execution.Result, chain string) error {
 	if s.json {
 		text, err := json.Marshal(struct {
 			ExecutionID  string           `json:"executionId"`
@@ -201,7 +217,7 @@ func (s *session) printRun(r *execution.Result) error {
 			[2]string{"Run", fmt.Sprintf("%s of %s, %s", r.ExecutionID, r.Task, r.Phase)}, [2]string{"Outcome", strings.TrimSuffix(string(r.Outcome)+": "+r.Reason, ": ")},
 			[2]string{"Report", strings.TrimSuffix(string(r.Status)+": "+errorText(r.Err), ": ")}, [2]string{"Evidence", string(r.Evidence)},
 			[2]string{"Commits", trimRange(r.BaseCommit, r.HeadCommit)}, [2]string{"Branch", r.Branch}, [2]string{"Gate", strings.TrimSuffix(r.Control+", "+r.Route, ", ")},
-			[2]string{"Worktree", r.Worktree}, [2]string{"Retry", retry},
+			[2]string{"Worktree", r.Worktree}, [2]string{"Retry", retry}, [2]string{"Chain", chain},
 		); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll.dev/internal/api"
 	"plimsoll.dev/internal/pipeline/contract"
+	"plimsoll.dev/internal/pipeline/phase"
 )
 
 func taskCommand(s *session) *cobra.Command {
@@ -43,11 +44,11 @@ func reviewCommand(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			_, shown, err := cl.version(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
 			if head == "" {
-				_, shown, err := cl.version(c.Context(), args[0])
-				if err != nil {
-					return err
-				}
 				var chain api.Chain
 				if _, err := cl.get(c.Context(), "/v1/chains/"+url.PathEscape(string(shown.Meta.IntentID)), nil, &chain); err != nil {
 					return err
@@ -61,8 +62,18 @@ func reviewCommand(s *session) *cobra.Command {
 			}
 			body := map[string]any{"verdict": verdict, "blocking": items, "headCommit": head}
 			return s.act(c.Context(), post("/v1/tasks/"+url.PathEscape(args[0])+"/reviews", body).as(contract.ProjectLead, contract.SecurityReviewer), func([]byte) error {
-				_, err := fmt.Fprintf(s.env.Stdout, "%s at %s: %s\n", args[0], short(head), verdict)
-				return err
+				if _, err := fmt.Fprintf(s.env.Stdout, "%s at %s: %s\n", args[0], short(head), verdict); err != nil {
+					return err
+				}
+				done := released
+				if verdict != "approved" {
+					done = left(phase.Refactor)
+				}
+				if chain := cl.settle(c.Context(), shown.Meta.IntentID, done); chain != nil {
+					_, err := fmt.Fprintf(s.env.Stdout, "%s is in %s\n", chain.IntentID, chain.Phase)
+					return err
+				}
+				return nil
 			})
 		},
 	}
