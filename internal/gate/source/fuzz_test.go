@@ -181,11 +181,17 @@ func FuzzParseJSON(f *testing.F) {
 }
 
 func FuzzParseJSONC(f *testing.F) {
-	for _, s := range append([]string{"// x\n{/**/}", "[1,]", "{\"a\":1,}", "[,]", "1//\r", "{//\u2028}", "/*/ 1", "1 /", "{\"a\"/**/:/**/1/**/,/**/}"}, jsonSeeds...) {
+	for _, s := range append([]string{"// x\n{/**/}", "[1,]", "{\"a\":1,}", "[,]", "1//\r", "{//\u2028}", "/*/ 1", "1 /", "/*\x00*/1", "{\"a\"/**/:/**/1/**/,/**/}"}, jsonSeeds...) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		v, err := read(t, source.ParseJSONC, text)
+		if bytes.IndexByte(text, 0) >= 0 { // no text, which the oracle passes over in a comment
+			if err == nil {
+				t.Fatalf("%q reads as %s", text, show(v))
+			}
+			return
+		}
 		if nests(text) || bytes.ContainsAny(text, "\r") || marked(text) || !utf8.Valid(text) {
 			return // the oracle ends a line comment at LF alone
 		}
