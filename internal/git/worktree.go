@@ -120,8 +120,8 @@ func (w *worktreeChange) list() error {
 }
 
 // protectedSpecs are pathspecs that match protected paths, links and attributes
-// files, all of which start with a dot, among others; none, for the whole index, when a manifest declares more
-// than fits on a command line.
+// files, all of which start with a dot, among others; none, for the whole index,
+// when a manifest declares more than fits on a command line.
 func (w *worktreeChange) protectedSpecs() []string {
 	named := append([]string{w.manifest}, w.in.Manifest.Declared...)
 	if w.policyPath != "" {
