@@ -24,6 +24,8 @@ const (
 	huma   = "github.com/danielgtaylor/huma/v2"
 	xsync  = "golang.org/x/sync"
 	xmod   = "golang.org/x/mod"
+
+	tdewolff = "github.com/tdewolff/parse/v2"
 )
 
 // layers is the picture: bottom first, one direction only. Shells import
@@ -62,6 +64,86 @@ var layers = []layer{
 		may: []string{"internal/gate/rule", "internal/gate/policy"},
 	},
 	{path: "internal/gate", why: "runs the chain; its Result is the JSON contract", may: []string{"internal/gate/..."}, core: true},
+
+	// Ring 1: verification, pure: the whole repository's tools, base against head.
+	{
+		path: "internal/verify/manifest", why: "shipgate.yaml, read strictly", core: true,
+		may: []string{"internal/gate/source"},
+	},
+	{
+		path: "internal/verify/tool", why: "what readers find: tools, agents, edges, and what could not be read", core: true,
+		may: []string{"internal/gate/source"},
+	},
+	{path: "internal/verify/python", why: "Python source as a syntax tree, never run", core: true},
+	{path: "internal/verify/script", why: "TypeScript and JavaScript source as calls and literals, never run", core: true, modules: []string{tdewolff}},
+	{
+		path: "internal/verify/reader/listing", why: "lists of tools as files: MCP, OpenAI, Anthropic, inventories", core: true,
+		may: []string{"internal/gate/source", "internal/verify/manifest", "internal/verify/tool"},
+	},
+	{
+		path: "internal/verify/reader/openapi", why: "operations of an OpenAPI document as tools", core: true,
+		may: []string{"internal/gate/source", "internal/verify/manifest", "internal/verify/tool"},
+	},
+	{
+		path: "internal/verify/reader/pyagent", why: "agents and tools of Python frameworks", core: true,
+		may: []string{
+			"internal/gate/source", "internal/verify/manifest", "internal/verify/tool", "internal/verify/python",
+			"internal/verify/reader/listing", "internal/verify/reader/openapi",
+		},
+	},
+	{
+		path: "internal/verify/reader/mcpserver", why: "tools registered by an MCP server's own code", core: true,
+		may: []string{"internal/gate/source", "internal/verify/manifest", "internal/verify/tool", "internal/verify/script"},
+	},
+	{
+		path: "internal/verify/reader/flow", why: "tools of n8n and Conductor flows", core: true,
+		may: []string{"internal/gate/source", "internal/gate/redact", "internal/verify/manifest", "internal/verify/tool", "internal/verify/reader/listing"},
+	},
+	{
+		path: "internal/verify/reader/codex", why: "tools of Codex configurations and plugins", core: true,
+		may: []string{"internal/gate/source", "internal/gate/surface", "internal/verify/manifest", "internal/verify/tool", "internal/verify/reader/listing"},
+	},
+	{
+		path: "internal/verify/reader", why: "one reader per kind of source; none is skipped in silence", core: true,
+		may: []string{"internal/gate/source", "internal/verify/manifest", "internal/verify/tool", "internal/verify/reader/..."},
+	},
+	{
+		path: "internal/verify/effect", why: "what a tool may do, with whose authority, and who may call it", core: true,
+		may: []string{"internal/gate/source", "internal/verify/manifest", "internal/verify/tool"},
+	},
+	{
+		path: "internal/verify/delta", why: "what agents can do now that they could not before", core: true,
+		may: []string{"internal/verify/effect", "internal/verify/manifest", "internal/verify/tool"},
+	},
+	{
+		path: "internal/verify/check", why: "the catalogue of checks: a side of a change to findings", core: true,
+		may: []string{
+			"internal/gate/source", "internal/gate/surface", "internal/gate/rule", "internal/gate/redact",
+			"internal/verify/manifest", "internal/verify/tool", "internal/verify/effect", "internal/verify/delta",
+		},
+	},
+	{
+		path: "internal/verify/patch", why: "suggested edits and how they are applied to bytes", core: true,
+		may: []string{"internal/gate/source", "internal/verify/manifest", "internal/verify/check"}, modules: []string{yaml},
+	},
+	{
+		path: "internal/verify/decision", why: "findings and gaps to a release decision", core: true,
+		may: []string{
+			"internal/gate/source", "internal/verify/manifest", "internal/verify/tool", "internal/verify/effect",
+			"internal/verify/delta", "internal/verify/check",
+		},
+	},
+	{
+		path: "internal/verify/report", why: "the artifacts, one file each", core: true,
+		may: []string{
+			"internal/gate/source", "internal/gate/redact", "internal/gate/control", "internal/verify/manifest", "internal/verify/tool",
+			"internal/verify/effect", "internal/verify/delta", "internal/verify/check", "internal/verify/decision",
+		},
+	},
+	{
+		path: "internal/verify", why: "runs the chain on both sides and says whether the change may be merged", core: true,
+		may: []string{"internal/gate/...", "internal/gate", "internal/verify/..."},
+	},
 
 	// Ring 2: contracts and their life, pure.
 	{path: "internal/schema", why: "holds documents against JSON Schemas", core: true},
@@ -230,7 +312,7 @@ var layers = []layer{
 	{path: ".", why: "embeds the documents that the programs print"},
 	{
 		path: "internal/cli/shipgate", why: "the gate's commands; no network",
-		may: []string{".", "internal/gate/...", "internal/git"}, modules: []string{cobra},
+		may: []string{".", "internal/gate/...", "internal/verify", "internal/verify/...", "internal/git"}, modules: []string{cobra},
 	},
 	{path: "cmd/shipgate", why: "a doorstep", may: []string{"internal/cli/shipgate"}},
 	{path: "cmd/agents-shipgate", why: "the same doorstep under the other name", may: []string{"internal/cli/shipgate"}},
@@ -267,4 +349,5 @@ var layers = []layer{
 		},
 	},
 	{path: "internal/bench/gate", why: "measures the gate", may: []string{"internal/cli/shipgate"}},
+	{path: "internal/bench/verify", why: "measures verification", may: []string{"internal/cli/shipgate", "internal/verify/..."}},
 }

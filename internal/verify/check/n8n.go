@@ -1,0 +1,3 @@
+package check
+
+var n8nChecks []*Check
