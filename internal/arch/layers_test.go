@@ -123,6 +123,12 @@ var layers = []layer{
 		},
 	},
 	{
+		path: "internal/verify/check/checktest", why: "subjects for the tests of checks",
+		may: []string{
+			"internal/verify/manifest", "internal/verify/tool", "internal/verify/effect", "internal/verify/delta", "internal/verify/check",
+		},
+	},
+	{
 		path: "internal/verify/patch", why: "suggested edits and how they are applied to bytes", core: true,
 		may: []string{"internal/gate/source", "internal/verify/manifest", "internal/verify/check"}, modules: []string{yaml},
 	},
