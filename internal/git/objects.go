@@ -148,6 +148,7 @@ const (
 // tree is a commit's tree, read folder by folder as it is asked for.
 type tree struct {
 	objects *objects
+	id      string
 	folders map[string]map[string]entry // by folder path, "" for the root
 }
 
@@ -166,7 +167,7 @@ func (o *objects) treeOf(commit string) (*tree, error) {
 	if obj, err = o.get(string(id), treeBound); err != nil {
 		return nil, err
 	}
-	t := &tree{objects: o, folders: map[string]map[string]entry{}}
+	t := &tree{objects: o, id: obj.id, folders: map[string]map[string]entry{}}
 	t.folders[""], err = parseTree(obj)
 	return t, err
 }

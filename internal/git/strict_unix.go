@@ -9,8 +9,11 @@ import (
 	"syscall"
 )
 
+// nonblocking keeps an open from waiting for the other end of a pipe.
+const nonblocking = syscall.O_NONBLOCK
+
 func openNoFollow(name string) (*os.File, error) {
-	return os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	return os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|nonblocking, 0)
 }
 
 func linkCount(info fs.FileInfo) uint64 {
