@@ -86,13 +86,13 @@ func (r *jsonReader) value() (Value, *ParseError) {
 		return Value{}, err
 	}
 	if r.nodes++; r.nodes > maxNodes {
-		return Value{}, r.fail()
+		return Value{}, r.fail().because(TooMany)
 	}
 	pos := r.cursor.at(r.off)
 	switch b := r.peek(); {
 	case b == '{', b == '[':
 		if r.depth++; r.depth > maxDepth {
-			return Value{}, r.fail()
+			return Value{}, r.fail().because(TooDeep)
 		}
 		defer func() { r.depth-- }()
 		if b == '{' {
@@ -135,7 +135,7 @@ func (r *jsonReader) object(pos Position) (Value, *ParseError) {
 			return err
 		}
 		if m.has(key) {
-			return r.failAt(keyPos)
+			return r.failAt(keyPos).because(DuplicateKey)
 		}
 		if err := r.space(); err != nil {
 			return err

@@ -166,6 +166,27 @@ func (v Value) indexed() Value {
 type ParseError struct {
 	Parser string // JSONDecodeError, TOMLDecodeError or YAMLError
 	Pos    Position
+	Reason Reason // "" where the grammar alone refuses
+}
+
+// Reason is why a text that its grammar may accept is refused; it is for
+// sentences to people and part of no evidence.
+type Reason string
+
+// The reasons.
+const (
+	DuplicateKey   Reason = "duplicate_key"
+	SecondDocument Reason = "second_document"
+	TooDeep        Reason = "too_deep"
+	TooMany        Reason = "too_many_nodes" // aliases written out
+	AliasInItself  Reason = "alias_in_itself"
+	NotText        Reason = "not_text" // not UTF-8, a forbidden character, a second byte order mark
+	Conflict       Reason = "conflict_marker"
+)
+
+func (e *ParseError) because(r Reason) *ParseError {
+	e.Reason = r
+	return e
 }
 
 // The parser tokens of docs/spec/boundary.md §5.2.

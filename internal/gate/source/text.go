@@ -96,7 +96,11 @@ func screen(parser string, text []byte) *ParseError {
 		return nil
 	}
 	c := newCursor(text)
-	return &ParseError{Parser: parser, Pos: c.at(off)}
+	err := &ParseError{Parser: parser, Pos: c.at(off), Reason: NotText}
+	if off == conflictMarker(text) {
+		err.Reason = Conflict
+	}
+	return err
 }
 
 // members collects the members of one map while it is read.

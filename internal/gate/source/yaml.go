@@ -25,7 +25,7 @@ func ParseYAML(text []byte) (Value, *ParseError) {
 	}
 	c := newCursor(text)
 	if off := yamlRefusal(text); off >= 0 {
-		return Value{}, &ParseError{Parser: YAMLParser, Pos: c.at(off)}
+		return Value{}, &ParseError{Parser: YAMLParser, Pos: c.at(off), Reason: NotText}
 	}
 	r := &yamlReader{
 		lines: yamlLines(text),
@@ -47,7 +47,7 @@ func ParseYAML(text []byte) (Value, *ParseError) {
 	}
 	switch second, err := decodeYAML(d); {
 	case err == nil:
-		return Value{}, r.fail(second)
+		return Value{}, r.fail(second).because(SecondDocument)
 	case !errors.Is(err, io.EOF):
 		return Value{}, r.syntax(err)
 	}
@@ -191,7 +191,7 @@ var countedFromZero = []string{"did not find expected", "found undefined tag", "
 // value reads n, which stands depth levels below the root.
 func (r *yamlReader) value(n *yaml.Node, depth int) (measured, *ParseError) {
 	if depth > maxDepth {
-		return measured{}, r.fail(n)
+		return measured{}, r.fail(n).because(TooDeep)
 	}
 	if n.Kind == yaml.AliasNode {
 		return r.alias(n, depth)
@@ -200,7 +200,7 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (measured, *ParseError) {
 		r.open[n] = true
 	}
 	if r.nodes++; r.nodes > maxNodes {
-		return measured{}, r.fail(n)
+		return measured{}, r.fail(n).because(TooMany)
 	}
 	m := measured{Value: Value{Pos: r.pos(n)}, nodes: 1}
 	var err *ParseError
@@ -226,8 +226,13 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (measured, *ParseError) {
 func (r *yamlReader) alias(n *yaml.Node, depth int) (measured, *ParseError) {
 	m := r.known[n.Alias]
 	r.nodes += m.nodes
-	if r.open[n.Alias] || r.nodes > maxNodes || depth+m.height > maxDepth {
-		return measured{}, r.fail(n)
+	switch {
+	case r.open[n.Alias]:
+		return measured{}, r.fail(n).because(AliasInItself)
+	case r.nodes > maxNodes:
+		return measured{}, r.fail(n).because(TooMany)
+	case depth+m.height > maxDepth:
+		return measured{}, r.fail(n).because(TooDeep)
 	}
 	m.Pos = r.pos(n)
 	return m, nil
@@ -268,8 +273,11 @@ func (r *yamlReader) mapping(n *yaml.Node, depth int, m *measured) *ParseError {
 			continue
 		}
 		key, ok := yamlKey(k)
-		if !ok || own.has(key) || seenTruth(k, &truths) {
+		if !ok {
 			return r.fail(k)
+		}
+		if own.has(key) || seenTruth(k, &truths) {
+			return r.fail(k).because(DuplicateKey)
 		}
 		v, err := r.value(n.Content[i+1], depth+1)
 		if err != nil {
