@@ -152,6 +152,7 @@ type Dynamic struct {
 	Resolved  bool   // an inventory stands for it
 	Inventory string // inventory_path
 	Selection string // n8n: all, all_except, selected
+	Node      string // n8n: id of the node
 	Origin    Origin
 }
 
