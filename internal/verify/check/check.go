@@ -63,7 +63,7 @@ func Catalogue() []*Check {
 	var all []*Check
 	for _, part := range [][]*Check{
 		verifyChecks, actionSurface, mcpPermissions, authChecks, inventoryChecks,
-		manifestChecks, apiChecks, adkChecks, frameworkChecks, n8nChecks, codexPluginChecks, boundaryChecks,
+		manifestChecks, apiChecks, adkChecks, frameworkChecks, n8nChecks, codexPluginChecks, boundaryChecks(),
 	} {
 		all = append(all, part...)
 	}
