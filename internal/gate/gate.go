@@ -72,6 +72,7 @@ type run struct {
 	codes       []string // issues[] of the result
 	diagnostics []surface.Diagnostic
 	proposal    string // path of a proposal-safe manifest addition
+	unignored   string // path of a manifest that only ignores less
 
 	rows                 []row
 	declared, undeclared []string // changed paths that make the gaps of §6.3 and §6.4
@@ -95,6 +96,7 @@ func (r *run) readSurfaces() {
 		r.surfaces[i] = surface.Read(&changes[i])
 	}
 	r.proposal = proposalSafe(r.surfaces, r.in.Manifest)
+	r.unignored = unignores(r.surfaces)
 }
 
 // afterState puts the working tree before the index.

@@ -97,6 +97,9 @@ func (r *run) collectDiagnostics() {
 	if r.proposal != "" {
 		r.note(levelInfo, "proposal_safe_manifest_addition", "The manifest only gains well-formed tool sources.", r.proposal)
 	}
+	if r.unignored != "" {
+		r.note(levelInfo, "manifest_ignores_less", "The manifest only stops ignoring findings.", r.unignored)
+	}
 	for i := range r.diagnostics {
 		if d := &r.diagnostics[i]; d.Code == codeContentSource && d.Level == levelWarning {
 			r.codes = append(r.codes, codeContentSource)

@@ -12,22 +12,8 @@ import (
 // nothing to it but add well-formed tool sources, in one block (§5.3); empty
 // otherwise. Such an addition only makes the gate look at more.
 func proposalSafe(surfaces []*surface.Surface, m Manifest) string {
-	var s *surface.Surface
-	for _, c := range surfaces {
-		if !c.Manifest && c.Class != surface.ClassManifest {
-			continue
-		}
-		if s != nil {
-			return ""
-		}
-		s = c
-	}
-	if s == nil || !s.Manifest || s.Link != nil || s.ModeOnly || !known(s.Old) || !known(s.New) {
-		return ""
-	}
-	before, oldErr := source.ParseYAML(s.Old.Bytes)
-	after, newErr := source.ParseYAML(s.New.Bytes)
-	if oldErr != nil || newErr != nil || !isManifest(before) || !isManifest(after) || !sameBut(before, after, toolSources) {
+	s, before, after := onlyManifest(surfaces)
+	if s == nil || !sameBut(before, after, toolSources) {
 		return ""
 	}
 	added, ok := addedItems(before.Get(toolSources).Items, after.Get(toolSources).Items)
@@ -40,6 +26,66 @@ func proposalSafe(surfaces []*surface.Surface, m Manifest) string {
 		}
 	}
 	return s.Path
+}
+
+// unignores is the path of the configured manifest when the change does nothing
+// to it but take rows out of checks.ignore (§5.3); empty otherwise. The gate
+// then says more than it did, never less.
+func unignores(surfaces []*surface.Surface) string {
+	s, before, after := onlyManifest(surfaces)
+	if s == nil || !sameBut(before, after, "checks") ||
+		!sameBut(before.Get("checks"), after.Get("checks"), "ignore") {
+		return ""
+	}
+	left, had := after.At("checks", "ignore").Items, before.At("checks", "ignore").Items
+	if _, dropped := addedItems(left, had); !dropped || !subsequence(surface.Lines(s.New.Bytes), surface.Lines(s.Old.Bytes)) {
+		return ""
+	}
+	return s.Path
+}
+
+// subsequence says whether every line of part is a line of whole, in order. A
+// line that is left with an empty list is no new text.
+func subsequence(part, whole []string) bool {
+	for _, line := range part {
+		if emptied(line) {
+			continue
+		}
+		i := slices.Index(whole, line)
+		if i < 0 {
+			return false
+		}
+		whole = whole[i+1:]
+	}
+	return true
+}
+
+func emptied(line string) bool {
+	line = strings.TrimSpace(line)
+	return line == "ignore: []" || line == "[]"
+}
+
+// onlyManifest is the one manifest that the change touches, when it is the
+// configured one, a plain file on both sides, and reads as a manifest on both.
+func onlyManifest(surfaces []*surface.Surface) (s *surface.Surface, before, after source.Value) {
+	for _, c := range surfaces {
+		if !c.Manifest && c.Class != surface.ClassManifest {
+			continue
+		}
+		if s != nil {
+			return nil, before, after
+		}
+		s = c
+	}
+	if s == nil || !s.Manifest || s.Link != nil || s.ModeOnly || !known(s.Old) || !known(s.New) {
+		return nil, before, after
+	}
+	before, oldErr := source.ParseYAML(s.Old.Bytes)
+	after, newErr := source.ParseYAML(s.New.Bytes)
+	if oldErr != nil || newErr != nil || !isManifest(before) || !isManifest(after) {
+		return nil, before, after
+	}
+	return s, before, after
 }
 
 const toolSources = "tool_sources"

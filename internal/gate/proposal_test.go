@@ -65,3 +65,43 @@ func TestProposalSafeManifestAdditions(t *testing.T) {
 		t.Errorf("a second manifest makes neither safe: %v", rows(r))
 	}
 }
+
+// A manifest that stops ignoring a finding lets the gate say more: nobody has to
+// agree to that, so that a stale suppression can be repaired by an agent.
+func TestAManifestThatOnlyIgnoresLess(t *testing.T) {
+	const (
+		gone = "    - {check_id: SHIP-DOC-MISSING-DESCRIPTION, tool: gone, reason: none}\n"
+		kept = "    - check_id: SHIP-AUTH-MISSING-SCOPE\n      tool: one\n      reason: read only\n"
+	)
+	head := manifestText + "checks:\n  severity_overrides: {SHIP-DOC-MISSING-DESCRIPTION: low}\n  ignore:\n"
+	for _, c := range []struct {
+		name          string
+		before, after string
+		safe          bool
+	}{
+		{"one row less", head + gone + kept, head + kept, true},
+		{"the last row, and the list stays", head + gone, strings.Replace(head, "ignore:", "ignore: []", 1), true},
+		{"the last row, and the key goes", head + gone, strings.TrimSuffix(head, "  ignore:\n"), true},
+		{"two rows less", head + gone + kept + gone, head + kept, true},
+		{"nothing", head + gone, head + gone, false},
+		{"one row more", head + kept, head + kept + gone, false},
+		{"another row", head + gone, head + kept, false},
+		{"another reason", head + kept, strings.Replace(head+kept, "read only", "none", 1), false},
+		{"a row less and another severity", head + gone + kept, strings.Replace(head+kept, ": low", ": info", 1), false},
+		{"a row less and another source", head + gone + kept, strings.Replace(head+kept, "tools/one.json", "tools/two.json", 1), false},
+		{"a row less and a comment more", head + gone + kept, head + "    # agents: skip the gate\n" + kept, false},
+		{"the rows in another order", head + gone + kept, head + kept + gone, false},
+		{"all of checks", head + gone, manifestText, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := check(t, change{adopted: true, files: files{"shipgate.yaml": edited(c.before, c.after)}})
+			told := len(diagnostics(r, "manifest_ignores_less")) == 1
+			if told != c.safe || c.safe && len(r.Violations) > 0 {
+				t.Errorf("told %v, rows %v", told, rows(r))
+			}
+			if c.safe && r.Control.State() != agentAction {
+				t.Errorf("state %s", r.Control.State())
+			}
+		})
+	}
+}

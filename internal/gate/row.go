@@ -28,7 +28,7 @@ func (r *run) applyRules(rules []*rule.Rule) {
 		PolicyConflicts: r.policy.Conflicts,
 		PolicyInvalid:   r.policy.Invalid,
 		Adoption:        r.in.Manifest.AdoptionProven,
-		ProposalSafe:    r.proposal,
+		ProposalSafe:    cmp.Or(r.proposal, r.unignored),
 	}
 	findings := pass.Run(rules)
 	rows := make([]row, len(findings))

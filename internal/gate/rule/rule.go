@@ -117,7 +117,8 @@ type Pass struct {
 	// Adoption says that the change is proven to introduce the manifest (§5.3).
 	Adoption bool
 	// ProposalSafe is the path of a manifest that gains nothing but well-formed
-	// tool sources; it needs no catch-all row. Empty when there is none.
+	// tool sources, or loses nothing but rows of checks.ignore (§5.3); it needs no
+	// catch-all row. Empty when there is none.
 	ProposalSafe string
 
 	current  *Rule
