@@ -45,6 +45,8 @@ type Pair struct {
 	// nil when there is none. BaseMissing says why: not_requested or ref_missing.
 	Head, Base  fs.FS
 	BaseMissing string
+	// HeadRoot and BaseRoot are the same sides from the root of the repository.
+	HeadRoot, BaseRoot fs.FS
 
 	BaseRef, HeadRef         string // HeadRef is "" for the working tree
 	BaseCommit, HeadCommit   string // HeadCommit is HEAD's for the working tree
@@ -56,7 +58,7 @@ type Pair struct {
 	Text                     []byte        // the diff texts of Changes, in order
 	Gap                      *Gap          // nil when the change was read in full
 
-	work  *workSide
+	work  []*workSide
 	batch *objects
 	repo  *repository
 }
@@ -66,8 +68,8 @@ func (p *Pair) Close() {
 	if p.batch != nil {
 		p.batch.close()
 	}
-	if p.work != nil {
-		p.work.close() //nolint:errcheck // it was only read
+	for _, w := range p.work {
+		w.close() //nolint:errcheck // it was only read
 	}
 	if p.repo != nil {
 		p.repo.close()
@@ -196,33 +198,39 @@ func (p *Pair) openSides() (err error) {
 	if dir == "." {
 		dir = ""
 	}
-	side := func(commit string) (*treeSide, string, error) {
-		t, err := p.batch.treeOf(commit)
-		if err != nil {
-			return nil, "", err
-		}
-		return &treeSide{tree: t, blobs: p.batch, dir: dir}, t.id, nil
-	}
-	head, id, err := side(p.HeadCommit)
+	head, err := p.batch.treeOf(p.HeadCommit)
 	if err != nil {
 		return p.fail(err, nil)
 	}
-	p.Head, p.HeadTree = head, id
+	p.HeadTree = head.id
+	p.Head, p.HeadRoot = &treeSide{tree: head, blobs: p.batch, dir: dir}, &treeSide{tree: head, blobs: p.batch}
 	if p.Worktree {
-		if p.work, err = openWorkSide(p.Dir); err != nil {
-			return &ShapeError{Flag: "--config", Msg: p.Config + ": its folder cannot be opened"}
+		if p.Head, err = p.workSide(p.Dir); err != nil {
+			return err
 		}
-		p.Head = p.work
+		if p.HeadRoot, err = p.workSide(p.Root); err != nil {
+			return err
+		}
 	}
 	if p.BaseMissing != "" || p.MergeBase == "" {
 		return nil
 	}
-	at, id, err := side(p.MergeBase)
+	base, err := p.batch.treeOf(p.MergeBase)
 	if err != nil {
 		return p.fail(err, nil)
 	}
-	p.Base, p.MergeBaseTree, p.BaseTree = at, id, id
+	p.BaseTree = base.id
+	p.Base, p.BaseRoot = &treeSide{tree: base, blobs: p.batch, dir: dir}, &treeSide{tree: base, blobs: p.batch}
 	return nil
+}
+
+func (p *Pair) workSide(dir string) (*workSide, error) {
+	w, err := openWorkSide(dir)
+	if err != nil {
+		return nil, &ShapeError{Flag: "--config", Msg: p.Config + ": its folder cannot be opened"}
+	}
+	p.work = append(p.work, w)
+	return w, nil
 }
 
 // readChange reads what check would judge: what the head commit changes since
