@@ -17,7 +17,7 @@ func boundaryChecks() []*Check {
 			category = "codex_boundary"
 		}
 		rows = append(rows, &Check{
-			ID: r.CheckID, Category: category, Severity: Severity(r.Risk), Floor: boundaryFloor(r), Tier: Core,
+			ID: r.CheckID, RuleID: r.ID, Category: category, Severity: Severity(r.Risk), Floor: boundaryFloor(r), Tier: Core,
 			Title: r.Title, Description: "Looks in the files of coding-agent hosts that a change touches. " + r.Title + ".",
 			Rationale:      "What a coding agent may do on its host is decided by such files. A change to them is a change of the agent's power, made by the agent or beside it.",
 			FiresWhen:      "The diff shows one of these kinds: " + strings.Join(r.Kinds, ", ") + ".",

@@ -45,9 +45,21 @@ type Check struct {
 	HumanAlways   bool      // H: a person, even when a patch exists
 	PublishAlways bool      // published even when its support is not policy-eligible
 
+	// RuleID is the boundary rule behind a check of §12.8, "" for others.
+	RuleID string
+
 	// Run finds, in any order; nil for rows that another pass evaluates: the
 	// verify category needs a change, the boundary categories come from check.
 	Run func(*Subject) []Finding
+}
+
+// Page is the name of the check's page in docs/rules: a boundary check shares
+// that of its rule.
+func (c *Check) Page() string {
+	if c.RuleID != "" {
+		return c.RuleID
+	}
+	return c.ID
 }
 
 // Subject is what checks look at: one side, and what changed against the base.

@@ -1,0 +1,245 @@
+package check
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+
+	"plimsoll.dev/internal/verify/manifest"
+)
+
+// Options say what Evaluate does besides running the catalogue.
+type Options struct {
+	// Extra are findings of passes outside of the catalogue's functions: the
+	// verify category and the boundary. They are finished like all others; what
+	// they leave open of their check's common part is filled.
+	Extra []Finding
+	// Patches asks for suggested edits; Dir is then the absolute directory of the
+	// manifest, with slashes.
+	Patches bool
+	Dir     string
+	// NoHeuristics sets aside what rests on words and patterns (§6.1).
+	NoHeuristics bool
+	// Baseline is what was accepted before; nil for none.
+	Baseline *Baseline
+	// Integrity is how the baseline stands to its audit log; nil when nobody
+	// asked.
+	Integrity *Integrity
+}
+
+// Evaluation is what the checks say about one side.
+type Evaluation struct {
+	Findings []Finding // in report order (§7.2)
+	Aside    []Finding // taken out by NoHeuristics, in report order
+	Baseline *Matching // nil without a baseline
+	Refused  []Refused // waivers that do not count
+}
+
+// Evaluate runs the catalogue in order, then the policy packs, and finishes
+// every finding: remediation, patches, fingerprints, suppressions, severity
+// overrides, the heuristics filter, the baseline, and the order of the report
+// (§7.1). The same subject and options give the same evaluation.
+func Evaluate(s *Subject, opt Options) (*Evaluation, error) {
+	e := &engine{subject: s, manifest: s.Manifest, opt: opt, checks: map[string]*Check{}}
+	if e.manifest == nil {
+		e.manifest = &manifest.Manifest{}
+	}
+	var refused []Refused
+	e.waivers, refused = waivers(e.manifest, s.Today)
+
+	var found []Finding
+	for _, c := range Catalogue() {
+		e.checks[c.ID] = c
+		found = append(found, c.Find(s)...)
+		for i := range opt.Extra {
+			if f := opt.Extra[i]; f.CheckID == c.ID {
+				c.fill(s, &f)
+				found = append(found, f)
+			}
+		}
+	}
+	for i := range opt.Extra {
+		if e.checks[opt.Extra[i].CheckID] == nil {
+			found = append(found, opt.Extra[i])
+		}
+	}
+	if opt.Integrity != nil && !opt.Integrity.OK {
+		found = append(found, e.integrity()...)
+	}
+
+	done := &Evaluation{Refused: refused}
+	if err := e.finish(found); err != nil {
+		return nil, err
+	}
+	done.Findings, done.Aside = e.filter(found)
+	if opt.Baseline != nil {
+		m := match(done.Findings, done.Aside, opt.Baseline, s.Today)
+		done.Baseline = &m
+		entries := e.entryFindings(m)
+		if err := e.finish(entries); err != nil {
+			return nil, err
+		}
+		for i := range entries {
+			if !entries[i].Suppressed {
+				entries[i].BaselineStatus = "new"
+				m.New++
+			}
+		}
+		done.Findings = append(done.Findings, entries...)
+	}
+	var err error
+	if done.Findings, err = identify(done.Findings); err != nil {
+		return nil, err
+	}
+	if done.Aside, err = identify(done.Aside); err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+type engine struct {
+	subject  *Subject
+	manifest *manifest.Manifest
+	opt      Options
+	checks   map[string]*Check
+	waivers  []manifest.Ignore
+}
+
+// finish does everything that concerns one finding alone. A suppressed finding
+// gets no patch, so suppressions are looked at first; that changes nothing for
+// the others.
+func (e *engine) finish(found []Finding) error {
+	for i := range found {
+		f := &found[i]
+		c := e.checks[f.CheckID]
+		f.Evidence = finite(f.Evidence).(map[string]any)
+		suppress(f, e.waivers)
+		f.Severity = overridden(c, f.CheckID, f.Severity, e.manifest)
+		f.DocsURL = DocsURL(c, f.CheckID)
+		if e.opt.Patches {
+			remedy(c, f) // what the words of a manual patch depend on
+			suggest(f, e.manifest, e.opt.Dir)
+		}
+		remedy(c, f)
+		f.CapabilityRefs, f.TraceRefs = sorted(f.CapabilityRefs), sorted(f.TraceRefs)
+		var err error
+		if f.Fingerprint, err = Fingerprint(f.CheckID, f.ToolName, f.Evidence); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// filter splits off what rests on words and patterns alone, when asked.
+func (e *engine) filter(found []Finding) (kept, aside []Finding) {
+	for _, f := range found {
+		if e.opt.NoHeuristics && (f.Provenance == KeywordHeuristic || f.Provenance == RegexHeuristic) {
+			aside = append(aside, f)
+		} else {
+			kept = append(kept, f)
+		}
+	}
+	return kept, aside
+}
+
+// identify orders findings and gives them ids. Findings of one fingerprint are
+// all told apart by a suffix, so that no id depends on what else was found
+// first. Two that agree in everything the suffix covers are one finding; the
+// graver one stands for both.
+func identify(found []Finding) ([]Finding, error) {
+	slices.SortStableFunc(found, byReportOrder)
+	times := map[string]int{}
+	for i := range found {
+		times[found[i].Fingerprint]++
+	}
+	seen := map[string]bool{}
+	kept := found[:0:0]
+	for i := range found {
+		f := found[i]
+		f.ID = f.Fingerprint
+		if times[f.Fingerprint] > 1 {
+			suffix, err := collisionSuffix(&f)
+			if err != nil {
+				return nil, err
+			}
+			f.ID += "_" + suffix
+		}
+		if !seen[f.ID] {
+			seen[f.ID] = true
+			kept = append(kept, f)
+		}
+	}
+	// A fingerprint whose findings turned out to be one needs no suffix.
+	left := map[string]int{}
+	for i := range kept {
+		left[kept[i].Fingerprint]++
+	}
+	for i := range kept {
+		if left[kept[i].Fingerprint] == 1 {
+			kept[i].ID = kept[i].Fingerprint
+		}
+	}
+	slices.SortStableFunc(kept, func(a, b Finding) int { return cmp.Or(byReportOrder(a, b), strings.Compare(a.ID, b.ID)) })
+	return kept, nil
+}
+
+// byReportOrder is severity, check id, tool name, fingerprint (§7.2).
+func byReportOrder(a, b Finding) int {
+	return cmp.Or(
+		cmp.Compare(b.Severity.Rank(), a.Severity.Rank()), strings.Compare(a.CheckID, b.CheckID),
+		strings.Compare(a.ToolName, b.ToolName), strings.Compare(a.Fingerprint, b.Fingerprint),
+	)
+}
+
+// docs is where the pages of the checks are published.
+const docs = "https://plimsoll.dev/docs/rules/"
+
+// DocsURL is the page of a check; the rule of a policy pack has none.
+func DocsURL(c *Check, id string) string {
+	if c == nil {
+		return ""
+	}
+	return docs + c.Page() + ".md"
+}
+
+// finite replaces numbers that no reader could hold by their text: a schema of
+// a stranger may carry 1e999, and that must stop nothing.
+func finite(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if _, err := literal(string(v)); err != nil {
+			return string(v)
+		}
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return "not finite"
+		}
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = finite(v[i])
+		}
+		return list
+	case []map[string]any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = finite(v[i])
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for key := range v {
+			m[key] = finite(v[key])
+		}
+		return m
+	}
+	return v
+}
+
+func sorted(list []string) []string {
+	out := append([]string{}, list...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
