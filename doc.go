@@ -27,6 +27,17 @@ var files embed.FS
 //go:embed config/roles/clan/zhos docs/contracts/clan-envelope.schema.json docs/contracts/clan-artifact.schema.json
 var circle embed.FS
 
+// The schemas of what verification writes, apart for the same reason.
+//
+//go:embed docs/contracts/capability-lock.v0.6.schema.json docs/contracts/capability-lock-diff.v0.7.schema.json
+var verification embed.FS
+
+// VerificationSchema is a schema of an artifact of verification by its file
+// name without ".schema.json", for example capability-lock.v0.6.
+func VerificationSchema(name string) ([]byte, error) {
+	return verification.ReadFile("docs/contracts/" + name + ".schema.json")
+}
+
 // ClanConfig is the circle's default configuration: its registry, constitution
 // and prompts, at the root of the file system (docs/spec/circle.md §2).
 func ClanConfig() (fs.FS, error) { return fs.Sub(circle, "config/roles/clan/zhos") }

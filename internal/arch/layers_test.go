@@ -113,7 +113,7 @@ var layers = []layer{
 	},
 	{
 		path: "internal/verify/delta", why: "what agents can do now that they could not before", core: true,
-		may: []string{"internal/verify/effect", "internal/verify/manifest", "internal/verify/tool"},
+		may: []string{"internal/gate/source", "internal/verify/effect", "internal/verify/manifest", "internal/verify/tool"},
 	},
 	{
 		path: "internal/verify/check", why: "the catalogue of checks: a side of a change to findings", core: true,
