@@ -42,6 +42,12 @@ const (
 	UnknownBasis        Basis = "unknown"
 )
 
+// The dimensions of a claim.
+const (
+	EffectDimension    = "effect"
+	AuthorityDimension = "authority"
+)
+
 // Claim is one piece of evidence about an action.
 type Claim struct {
 	ID         string // claim_ + short hash of the other fields
@@ -50,6 +56,8 @@ type Claim struct {
 	Basis      Basis
 	Eligible   bool // a control may rest on it
 	Confidence tool.Confidence
+	Source     string // what was read: httpMethod, readOnlyHint, auth.scopes, action_surface.actions[].effect, words, ...
+	Provenance string // static_declaration, ast_extraction or keyword_heuristic
 	Why        string // what was seen, in words; never a secret
 	At         tool.Origin
 }
@@ -60,9 +68,11 @@ type Issue struct {
 	Kind       string
 	Subject    string // tool name, agent name or source id
 	ToolID     string // "" when it is not about a tool
+	SourceID   string
 	SourceType string
 	SourceRef  string
 	Why        string
+	Key        string   // the manifest key that is missing or would settle it, dotted; "" when the source itself has to change
 	Candidates []string // names that could resolve it, sorted
 	Path       []string // in the manifest, when an entry there is the cause
 	Concern    bool     // a pure review concern: unscoped or ambient authority, otherwise full evidence
@@ -100,6 +110,8 @@ type Assessment struct {
 	Control          []Effect // control effects: every eligible claim's, sorted by rank
 	Claims           []Claim  // effect and authority claims, strongest first
 
+	Settled bool // an override says why the declared effect stands against other evidence
+
 	AuthorityStatus AuthorityStatus
 	AuthorityMode   string // none, scoped, unscoped, ambient, "" when unknown
 
@@ -124,16 +136,20 @@ func (a *Assessment) Eligible(e Effect) bool {
 // Tool is one canonical tool: one observation, or several that a manifest binds
 // together (§5.4).
 type Tool struct {
-	ID           string // tool_v2_…
-	Observations []string
+	ID           string          // tool_v2_…
+	Observations []string        // ids of Members, in their order: obs_v1_…
+	BindingID    string          // of the tool_identity binding, "" when structural
 	tool.Tool                    // the primary, completed from members
 	Members      []tool.Tool     // observations behind it, the primary first
 	Hints        []tool.Hint     // §6.1, all sources, one per (tag, source)
 	Classes      []string        // permission classes of §6.3, strongest first
 	Status       string          // structural or declared
 	Issues       []Issue         // of identity
-	Interface    map[string]bool // names of inputs; nil when no schema is known
+	Interface    map[string]bool // names of inputs to "is required"; nil when no schema is known
 }
+
+// IdentityEligible says whether it is clear which tool this is.
+func (t *Tool) IdentityEligible() bool { return len(t.Issues) == 0 }
 
 // Action is the action record of §5.5: one per reachable tool.
 type Action struct {
@@ -232,8 +248,13 @@ type Surface struct {
 	Catalog  []*Tool          // every canonical tool, sorted by name and id
 	Reach    map[string]Reach // by tool id
 	Graph    Graph
-	Actions  []*Action      // one per reachable tool, sorted by id
-	Warnings []tool.Warning // of resolution, for example colliding action ids
+	Actions  []*Action           // one per reachable tool, sorted by id
+	Warnings []tool.Warning      // of resolution, for example colliding action ids
+	Paths    map[string][]string // by tool id: node ids from the root to the agent that holds the tool
+
+	actions  map[string]*Action // by tool id
+	tools    map[string]*Tool   // by id
+	controls map[ControlKind]map[string]bool
 }
 
 // Tools is the tool inventory: what the root agent reaches, in catalog order.
@@ -249,9 +270,25 @@ func (s *Surface) Tools() []*Tool {
 
 // Action is the action of a tool, or nil.
 func (s *Surface) Action(toolID string) *Action {
+	if s.actions != nil {
+		return s.actions[toolID]
+	}
 	for _, a := range s.Actions {
 		if a.Tool.ID == toolID {
 			return a
+		}
+	}
+	return nil
+}
+
+// ToolByID is a tool of the catalog, or nil.
+func (s *Surface) ToolByID(id string) *Tool {
+	if s.tools != nil {
+		return s.tools[id]
+	}
+	for _, t := range s.Catalog {
+		if t.ID == id {
+			return t
 		}
 	}
 	return nil

@@ -1,0 +1,228 @@
+package effect
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"plimsoll.dev/internal/verify/manifest"
+	"plimsoll.dev/internal/verify/tool"
+)
+
+// The sources of hints. The last two are words.
+const (
+	hintReadOnly    = "readOnlyHint"
+	hintDestructive = "destructiveHint"
+	hintMethod      = "http_method"
+	hintManual      = "manual"
+	hintPreview     = "preview"
+	hintKeyword     = "keyword"
+	hintScope       = "scope_keyword"
+)
+
+// writeTags make a tool one that changes something.
+var writeTags = []string{"write", "destructive", "external_write"}
+
+// highRiskTags make a tool that is not read-only a high-risk one (§6.1).
+var highRiskTags = []string{
+	"destructive", "external_write", "financial_action", "customer_communication", "sensitive_data_access",
+	"infrastructure_change", "code_execution",
+}
+
+// HasHint says whether the tool carries the tag at least that surely.
+func (t *Tool) HasHint(tag string, atLeast tool.Confidence) bool {
+	for _, h := range t.Hints {
+		if h.Tag == tag && h.Confidence.AtLeast(atLeast) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *Tool) hasAny(tags []string, atLeast tool.Confidence) bool {
+	return slices.ContainsFunc(tags, func(tag string) bool { return t.HasHint(tag, atLeast) })
+}
+
+// EffectivelyReadOnly: the provider says readOnlyHint, or something sure says
+// read_only and nothing says that the tool writes (§6.1).
+func (t *Tool) EffectivelyReadOnly() bool {
+	if hint, ok := t.Flag("readOnlyHint"); ok && hint {
+		return true
+	}
+	return t.HasHint("read_only", tool.High) && !t.hasAny(writeTags, tool.Medium)
+}
+
+// WriteTool: not read-only, and something says that it writes (§6.1).
+func (t *Tool) WriteTool() bool {
+	return !t.EffectivelyReadOnly() && t.hasAny(writeTags, tool.Medium)
+}
+
+// HighRisk: not read-only, and about something that can hurt (§6.1).
+func (t *Tool) HighRisk() bool {
+	return !t.EffectivelyReadOnly() && t.hasAny(highRiskTags, tool.Medium)
+}
+
+// Tags are the tags of the hints that are at least so sure, sorted.
+func (t *Tool) Tags(atLeast tool.Confidence) []string {
+	tags := []string{}
+	for _, h := range t.Hints {
+		if h.Confidence.AtLeast(atLeast) {
+			tags = append(tags, h.Tag)
+		}
+	}
+	slices.Sort(tags)
+	return slices.Compact(tags)
+}
+
+// Method is the HTTP method of an operation whose reader saw it as structure, in
+// upper case, and its path; "" for everything else. A listing is free to carry
+// an annotation of that name: it proves nothing there.
+func (t *Tool) Method() (method, path string) {
+	for i := range t.Members {
+		if method, path = methodOf(&t.Members[i]); method != "" {
+			return method, path
+		}
+	}
+	return methodOf(&t.Tool)
+}
+
+func methodOf(t *tool.Tool) (method, path string) {
+	switch t.Origin.Type {
+	case "openapi", "n8n_http_tool":
+		method, _ = t.Annotations["httpMethod"].(string)
+		path, _ = t.Annotations["path"].(string)
+		return strings.ToUpper(method), path
+	}
+	return "", ""
+}
+
+// hint derives the risk hints of a canonical tool from each observation behind
+// it and from the manifest, one per (tag, source), the surest kept (§6.1).
+func (t *Tool) hint(risk *manifest.Risk, remove bool) {
+	t.Hints = nil
+	for i := range t.Members {
+		for _, h := range t.Members[i].Hints {
+			t.add(h)
+		}
+		t.hintStructure(&t.Members[i])
+	}
+	var words []wordSet
+	for i := range t.Members {
+		m := &t.Members[i]
+		set := wordsOf(m.Name, m.Description)
+		words = append(words, set)
+		t.hintWords(m, set, nil, true)
+	}
+	t.hintManual(risk, remove)
+	for i := range t.Members {
+		m := &t.Members[i]
+		t.hintWords(m, words[i], wordsOf(m.Auth.Scopes...), false)
+	}
+	t.hintManual(risk, remove)
+	slices.SortFunc(t.Hints, func(a, b tool.Hint) int {
+		return cmp.Or(strings.Compare(a.Tag, b.Tag), strings.Compare(a.Source, b.Source))
+	})
+}
+
+// add keeps one hint per (tag, source).
+func (t *Tool) add(h tool.Hint) {
+	for i, have := range t.Hints {
+		if have.Tag == h.Tag && have.Source == h.Source {
+			if h.Confidence.Rank() > have.Confidence.Rank() {
+				t.Hints[i] = h
+			}
+			return
+		}
+	}
+	t.Hints = append(t.Hints, h)
+}
+
+func (t *Tool) say(tag, source string, sure tool.Confidence, evidence string) {
+	t.add(tool.Hint{Tag: tag, Source: source, Confidence: sure, Evidence: evidence})
+}
+
+func (t *Tool) hintStructure(m *tool.Tool) {
+	if hint, ok := m.Flag("readOnlyHint"); ok && hint {
+		t.say("read_only", hintReadOnly, tool.High, "readOnlyHint: true")
+	}
+	if hint, ok := m.Flag("destructiveHint"); ok && hint {
+		t.say("write", hintDestructive, tool.High, "destructiveHint: true")
+		t.say("destructive", hintDestructive, tool.High, "destructiveHint: true")
+	}
+	method, _ := methodOf(m)
+	switch method {
+	case "POST", "PUT", "PATCH":
+		t.say("write", hintMethod, tool.High, "HTTP "+method)
+	case "DELETE":
+		t.say("write", hintMethod, tool.High, "HTTP DELETE")
+		t.say("destructive", hintMethod, tool.High, "HTTP DELETE")
+	}
+}
+
+// hintWords goes once over the rules of what a tool does and once over the rules
+// of what it is about.
+func (t *Tool) hintWords(m *tool.Tool, words, scopes wordSet, behaviour bool) {
+	preview := m.Origin.Type == "sdk_function" && words["preview"]
+	if behaviour && preview {
+		t.say("read_only", hintPreview, tool.High, "the word preview")
+	}
+	keyword := keywordSource(m.Origin.Type)
+	for _, rule := range wordRules {
+		if rule.behaviour != behaviour || rule.behaviour && preview || rule.keyword && !keyword {
+			continue
+		}
+		word, source := words.first(rule.words), hintKeyword
+		if word == "" && rule.scopes {
+			word, source = scopes.first(rule.words), hintScope
+		}
+		if word != "" {
+			t.topic(rule.tag, source, word, words, scopes)
+		}
+	}
+	if method, _ := methodOf(m); behaviour && method == "GET" && !t.hasAny(writeTags, tool.Low) {
+		t.say("read_only", hintMethod, tool.High, "HTTP GET")
+	}
+}
+
+// topic grades a word: what a read-only tool is about weighs less than what a
+// writing one is about.
+func (t *Tool) topic(tag, source, word string, words, scopes wordSet) {
+	evidence := "the word " + word
+	if source == hintScope {
+		evidence = "the scope word " + word
+	}
+	readOnly := t.EffectivelyReadOnly()
+	sure := tool.Medium
+	switch tag {
+	case "financial_action":
+		sure = tool.Low
+		if !readOnly && (t.WriteTool() || scopes["write"]) {
+			sure = tool.High
+		}
+	case "customer_communication":
+		switch {
+		case readOnly:
+			sure = tool.Low
+		case t.WriteTool():
+			sure = tool.High
+		}
+		if out := words.first(outgoing); out != "" && !readOnly {
+			defer t.say("external_write", source, tool.Medium, evidence+" with "+out)
+		}
+	}
+	t.say(tag, source, sure, evidence)
+}
+
+// hintManual applies what people say. Where a name fits several tools only the
+// additions are applied: they cannot hide anything.
+func (t *Tool) hintManual(risk *manifest.Risk, remove bool) {
+	if risk == nil {
+		return
+	}
+	if remove {
+		t.Hints = slices.DeleteFunc(t.Hints, func(h tool.Hint) bool { return slices.Contains(risk.RemoveTags, h.Tag) })
+	}
+	for _, tag := range risk.Tags {
+		t.say(tag, hintManual, tool.High, "risk_overrides.tools: "+risk.Reason)
+	}
+}

@@ -1,0 +1,68 @@
+package effect
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"plimsoll.dev/internal/verify/tool"
+)
+
+// The kinds of issues that this package finds, from the 29 of §8.3. The others
+// come from reading (low_confidence_tool, source_warning) and from policies.
+const (
+	IncompleteSurface        = "incomplete_surface"
+	MissingEffect            = "missing_effect_evidence"
+	InferredEffectOnly       = "inferred_effect_only"
+	ConflictingEffect        = "conflicting_effect_evidence"
+	MissingAuthority         = "missing_authority_evidence"
+	PartialAuthority         = "partial_authority_evidence"
+	ConflictingAuthority     = "conflicting_authority_evidence"
+	InvalidAnnotation        = "invalid_semantic_annotation"
+	ConflictingIdentity      = "conflicting_tool_identity"
+	UnresolvedSelector       = "unresolved_tool_selector"
+	AmbiguousSelector        = "ambiguous_tool_selector"
+	AmbiguousLegacyName      = "ambiguous_legacy_tool_identity"
+	InvalidBinding           = "invalid_tool_binding"
+	MissingBinding           = "missing_binding_evidence"
+	PartialBinding           = "partial_binding_evidence"
+	ConflictingBinding       = "conflicting_binding_evidence"
+	AmbiguousRoot            = "ambiguous_root_agent"
+	UnresolvedAgent          = "unresolved_agent_binding"
+	UnresolvedBoundTool      = "unresolved_bound_tool"
+	IncompleteHandoffs       = "incomplete_handoff_graph"
+	InvalidBindingAnnotation = "invalid_binding_annotation"
+)
+
+// about is an issue of one tool.
+func about(t *Tool, kind, why string) Issue {
+	return Issue{
+		Kind: kind, Subject: t.Name, ToolID: t.ID, Why: why,
+		SourceID: t.Origin.SourceID, SourceType: t.Origin.Type, SourceRef: t.Origin.Ref,
+	}
+}
+
+// at is an issue of something that stands at an origin.
+func at(o tool.Origin, kind, subject, why string) Issue {
+	return Issue{Kind: kind, Subject: subject, Why: why, SourceID: o.SourceID, SourceType: o.Type, SourceRef: o.Ref}
+}
+
+// tidy sorts issues and drops repetitions.
+func tidy(issues []Issue) []Issue {
+	compare := func(a, b Issue) int {
+		return cmp.Or(
+			strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject), strings.Compare(a.ToolID, b.ToolID),
+			strings.Compare(a.SourceID, b.SourceID), strings.Compare(a.SourceRef, b.SourceRef),
+			slices.Compare(a.Path, b.Path), strings.Compare(a.Why, b.Why), slices.Compare(a.Candidates, b.Candidates),
+		)
+	}
+	slices.SortFunc(issues, compare)
+	return slices.CompactFunc(issues, func(a, b Issue) bool { return compare(a, b) == 0 })
+}
+
+// sorted is a sorted copy without repetitions; never nil.
+func sorted(list []string) []string {
+	out := append([]string{}, list...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
