@@ -59,16 +59,29 @@ var gateWorkflowGlobs = globs(gateWorkflows...)
 
 // ClassOf is the trust-root class of a path by its name alone.
 func ClassOf(p string) Class {
+	class, _ := RootOf(p)
+	return class
+}
+
+// RootOf is the trust-root class of a path and the pattern that gave it; both
+// are empty for a path that has none.
+func RootOf(p string) (class Class, pattern string) {
 	f := fold(p)
 	for i := range trustRoots {
-		if matchAny(trustRoots[i].globs, f) {
-			return trustRoots[i].class
+		for j := range trustRoots[i].globs {
+			if matchAny(trustRoots[i].globs[j:j+1], f) {
+				return trustRoots[i].class, trustRoots[i].patterns[j]
+			}
 		}
 	}
-	if IsAdapterPath(p) {
-		return ClassHostBoundary
+	for i := range adapters {
+		for j := range adapters[i].globs {
+			if matchAny(adapters[i].globs[j:j+1], f) {
+				return ClassHostBoundary, adapters[i].Patterns[j]
+			}
+		}
 	}
-	return ""
+	return "", ""
 }
 
 // GovernsGate says whether a path of this class and name decides how the gate
