@@ -358,12 +358,9 @@ func step(v source.Value, key string) (source.Value, source.Position, bool) {
 		}
 		return source.Value{}, source.Position{}, false
 	}
-	for i, item := range v.Items {
-		if decimal(i) == key {
-			return item, item.Pos, true
-		}
+	i, err := strconv.Atoi(key)
+	if err != nil || i < 0 || i >= len(v.Items) || strconv.Itoa(i) != key {
+		return source.Value{}, source.Position{}, false
 	}
-	return source.Value{}, source.Position{}, false
+	return v.Items[i], v.Items[i].Pos, true
 }
-
-func decimal(i int) string { return strconv.Itoa(i) }
