@@ -1,0 +1,360 @@
+package decision
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll.dev/internal/canonical"
+	"plimsoll.dev/internal/gate/source"
+	"plimsoll.dev/internal/verify/check"
+	"plimsoll.dev/internal/verify/effect"
+	"plimsoll.dev/internal/verify/manifest"
+	"plimsoll.dev/internal/verify/tool"
+)
+
+// maxAccepted bounds the names that one gap offers; a catalog of thousands
+// would otherwise be repeated in each.
+const maxAccepted = 50
+
+// The closed vocabularies that templates offer (§4.8).
+var (
+	effects = []string{
+		"read", "write", "destructive", "external_communication", "financial_write", "production_operation",
+		"privileged_data_access", "code_execution", "identity_access",
+	}
+	authorityModes = []string{"none", "scoped", "unscoped", "ambient"}
+	sourceTypes    = []string{"mcp", "openapi", "openai_agents_sdk", "google_adk", "langchain", "crewai", "mcp_server"}
+)
+
+const review = manifest.Review
+
+// file is the manifest as artifacts name it.
+func (b *builder) file() string {
+	if b.in.ConfigPath != "" {
+		return b.in.ConfigPath
+	}
+	if m := b.in.Head.Manifest; m != nil && m.Name != "" {
+		return m.Name
+	}
+	return "shipgate.yaml"
+}
+
+// next is the answer at a place of the manifest: kind of action, the key in
+// words, the value that is asked for, and the edits that put it there.
+func (b *builder) next(kind string, t Template, accepted []string, what, why string) Next {
+	t.File, t.Variants = b.file(), list(t.Variants)
+	at, there := b.line(t.Edits[0].Pointer)
+	t.Line = at
+	where := fmt.Sprintf("after line %d", at)
+	if there {
+		where = fmt.Sprintf("at line %d", at)
+	}
+	more := ""
+	if n := len(accepted) - maxAccepted; n > 0 {
+		accepted, more = accepted[:maxAccepted], fmt.Sprintf(" (and %d more names)", n)
+	}
+	return Next{
+		Kind: kind, Path: t.File, Accepted: list(accepted), Template: &t,
+		Expects: fmt.Sprintf("key %s in %s %s: %s%s", dotted(t.Edits[0].Pointer, t.Key), t.File, where, what, more),
+		Why:     why, Human: true, PatchKind: check.Manual,
+	}
+}
+
+// dotted is a pointer and the key below it as the manifest is written about:
+// action_surface.actions[3].effect.
+func dotted(pointer, key string) string {
+	var b strings.Builder
+	for _, step := range steps(pointer) {
+		if _, err := strconv.Atoi(step); err == nil {
+			b.WriteString("[" + step + "]")
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(step)
+	}
+	path := b.String()
+	if key == "" || path == key || strings.HasSuffix(path, "."+key) {
+		return path
+	}
+	return path + "[]." + key
+}
+
+func steps(pointer string) []string {
+	if pointer == "" {
+		return nil
+	}
+	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	for i, p := range parts {
+		parts[i] = strings.ReplaceAll(strings.ReplaceAll(p, "~1", "/"), "~0", "~")
+	}
+	return parts
+}
+
+// pointer is the RFC 6901 form of a path.
+func pointer(path ...string) string {
+	var b strings.Builder
+	for _, p := range path {
+		b.WriteString("/" + strings.ReplaceAll(strings.ReplaceAll(p, "~", "~0"), "/", "~1"))
+	}
+	return b.String()
+}
+
+// line is where a pointer is written: its own line when it is there, else the
+// last line of the deepest thing above it that is.
+func (b *builder) line(pointer string) (line int, there bool) {
+	m := b.in.Head.Manifest
+	if m == nil {
+		return 1, false
+	}
+	path := steps(pointer)
+	v, depth := m.Root, 0
+	for _, key := range path {
+		next, ok := child(v, key)
+		if !ok {
+			break
+		}
+		v, depth = next, depth+1
+	}
+	if depth == len(path) && v.Kind != source.List {
+		return max(m.At(path...).Line, 1), true
+	}
+	if depth == 0 {
+		return max(b.lastLine(), 1), false
+	}
+	return max(deepest(v), 1), false
+}
+
+func (b *builder) lastLine() int {
+	text := strings.TrimRight(string(b.in.Head.Manifest.Text), "\n")
+	if text == "" {
+		return deepest(b.in.Head.Manifest.Root)
+	}
+	return strings.Count(text, "\n") + 1
+}
+
+func child(v source.Value, key string) (source.Value, bool) {
+	for i := range v.Members {
+		if v.Members[i].Key == key {
+			return v.Members[i].Value, true
+		}
+	}
+	if n, err := strconv.Atoi(key); err == nil && v.Kind == source.List && n >= 0 && n < len(v.Items) {
+		return v.Items[n], true
+	}
+	return source.Value{}, false
+}
+
+// deepest is the last line that a value reaches.
+func deepest(v source.Value) int {
+	line := v.Pos.Line
+	if n := len(v.Items); n > 0 {
+		line = max(line, deepest(v.Items[n-1]))
+	}
+	if n := len(v.Members); n > 0 {
+		line = max(line, v.Members[n-1].Pos.Line, deepest(v.Members[n-1].Value))
+	}
+	return line
+}
+
+// at is the value at a path of the manifest.
+func (b *builder) at(path []string) (source.Value, bool) {
+	m := b.in.Head.Manifest
+	if m == nil || len(path) == 0 {
+		return source.Value{}, false
+	}
+	v := m.Root
+	for _, key := range path {
+		next, ok := child(v, key)
+		if !ok {
+			return source.Value{}, false
+		}
+		v = next
+	}
+	return v, true
+}
+
+type object = canonical.Object
+
+func with(o object, members ...canonical.Member) object { return append(slices.Clone(o), members...) }
+
+func set(at string, value any) Edit { return Edit{Kind: check.SetPointer, Pointer: at, Value: value} }
+
+func push(at string, value any) Edit {
+	return Edit{Kind: check.AppendPointer, Pointer: at, Value: value}
+}
+
+// selects is the selector of a tool with no more than it takes to name exactly
+// one (§5.4).
+func (b *builder) selects(i *effect.Issue) object {
+	t := b.tools[i.ToolID]
+	if t == nil {
+		o := object{{Key: "tool", Value: cmp.Or(i.Subject, review)}}
+		if i.ToolID != "" {
+			o = object{{Key: "tool_id", Value: i.ToolID}}
+		}
+		return o
+	}
+	switch {
+	case b.named[[2]string{t.Name}] <= 1:
+		return object{{Key: "tool", Value: t.Name}}
+	case t.Origin.SourceID != "" && b.named[[2]string{t.Name, t.Origin.SourceID}] <= 1:
+		return object{{Key: "tool", Value: t.Name}, {Key: "source_id", Value: t.Origin.SourceID}}
+	}
+	return object{{Key: "tool_id", Value: t.ID}}
+}
+
+// declared is the index of the tool's entry in action_surface.actions.
+func (b *builder) declared(i *effect.Issue) (index int, ok bool) {
+	if len(i.Path) >= 3 && i.Path[0] == "action_surface" && i.Path[1] == "actions" {
+		if n, err := strconv.Atoi(i.Path[2]); err == nil {
+			return n, true
+		}
+	}
+	if a := b.in.Head.Action(i.ToolID); a != nil && a.Declared != nil {
+		return a.Declared.Index, true
+	}
+	return 0, false
+}
+
+// action is the edits that give an action these members: one append when it is
+// not declared, one set for each when it is; two entries for one tool are
+// refused by the loader.
+func (b *builder) action(i *effect.Issue, members ...canonical.Member) []Edit {
+	n, ok := b.declared(i)
+	if !ok {
+		return []Edit{push("/action_surface/actions", with(b.selects(i), members...))}
+	}
+	edits := make([]Edit, 0, len(members))
+	for _, m := range members {
+		edits = append(edits, set(pointer("action_surface", "actions", strconv.Itoa(n), m.Key), m.Value))
+	}
+	return edits
+}
+
+// effect asks what the action does. Against other evidence a declaration stands
+// only with the evidence and the reason of an override (§4.8).
+func (b *builder) effect(i *effect.Issue, kind string, conflict bool) Next {
+	members := []canonical.Member{{Key: "effect", Value: review}}
+	what := "what the action does, as one of the accepted values"
+	if conflict {
+		members = append(members, canonical.Member{
+			Key: "override", Value: object{{Key: "evidence", Value: review}, {Key: "reason", Value: review}},
+		})
+		what += ", with the evidence and the reason why it stands"
+	}
+	return b.next(kind, Template{Key: "effect", Edits: b.action(i, members...)}, effects, what,
+		"A person states the effect; words in a name or a description do not prove one.")
+}
+
+// authority asks what the action acts with. Each mode demands and forbids other
+// members, so each has a variant (§4.8).
+func (b *builder) authority(i *effect.Issue, kind string) Next {
+	authority := func(mode string, more ...canonical.Member) canonical.Member {
+		return canonical.Member{Key: "authority", Value: with(object{{Key: "mode", Value: mode}}, more...)}
+	}
+	authType := canonical.Member{Key: "auth_type", Value: review}
+	reason := canonical.Member{Key: "reason", Value: review}
+	scopes := canonical.Member{Key: "scopes", Value: []any{review}}
+	return b.next(kind, Template{
+		Key: "authority.mode", Edits: b.action(i, authority(review, authType), scopes),
+		Variants: []Variant{
+			{When: "none", Edits: b.action(i, authority("none"))},
+			{When: "scoped", Edits: b.action(i, authority("scoped", authType), scopes)},
+			{When: "unscoped", Edits: b.action(i, authority("unscoped", authType, reason))},
+			{When: "ambient", Edits: b.action(i, authority("ambient", reason))},
+		},
+	}, authorityModes, "the authority that the action has, with what its mode demands",
+		"A person states the authority; nothing in the source says it in full.")
+}
+
+// inventories is the key under which a framework's tools are listed by name,
+// for those that have one (§4.5).
+var inventories = []struct{ prefix, block, name string }{
+	{"google_adk", "google_adk", "google_adk"},
+	{"adk", "google_adk", "google_adk"},
+	{"langchain", "langchain", "langchain"},
+	{"crewai", "crewai", "crewai"},
+	{"n8n", "n8n", "n8n"},
+}
+
+// inventory asks for a file that lists the tools which reading could not list.
+func (b *builder) inventory(i *effect.Issue, framework string) Next {
+	const why = "A list of the tools, as a file, stands for what reading cannot enumerate."
+	for _, f := range inventories {
+		if strings.HasPrefix(framework, f.prefix) {
+			return b.next("declare_tool_inventory", Template{
+				Key: "tool_inventories", Edits: []Edit{push(pointer(f.block, "tool_inventories"), review)},
+			}, nil, "the path of a file that lists the tools; suggested-inventory.json names those that were seen", why)
+		}
+	}
+	if strings.HasPrefix(framework, "codex_plugin") {
+		return b.next("declare_tool_inventory", Template{
+			Key: "path",
+			Edits: []Edit{push("/codex_plugins/mcp_tool_inventories", object{
+				{Key: "path", Value: review}, {Key: "plugin", Value: review}, {Key: "server", Value: review},
+			})},
+		}, nil, "the path of a file that lists the server's tools, with the plugin and the server", why)
+	}
+	return b.next("declare_tool_inventory", Template{
+		Key: "path",
+		Edits: []Edit{push("/tool_sources", object{
+			{Key: "id", Value: b.freeID(cmp.Or(b.sourceID(i), "tools") + "_inventory")}, {Key: "type", Value: "mcp"}, {Key: "path", Value: review},
+		})},
+	}, nil, fmt.Sprintf("the path of a file that lists the tools; %s has no inventory key of its own, a source of type mcp stands for one",
+		cmp.Or(framework, "this source")), why)
+}
+
+func (b *builder) sourceID(i *effect.Issue) string {
+	if t := b.tools[i.ToolID]; t != nil {
+		return t.Origin.SourceID
+	}
+	return ""
+}
+
+// freeID is an id that no source has: the loader refuses a second one.
+func (b *builder) freeID(id string) string {
+	m := b.in.Head.Manifest
+	taken := func(id string) bool {
+		return m != nil && slices.ContainsFunc(m.Sources, func(s manifest.Source) bool { return s.ID == id })
+	}
+	free := id
+	for n := 2; taken(free); n++ {
+		free = fmt.Sprintf("%s_%d", id, n)
+	}
+	return free
+}
+
+// provideSource asks for the source itself.
+func (b *builder) provideSource(w *warned) Next {
+	const kind, why = "provide_source", "A source that was not read may list tools that nobody looked at."
+	row := -1
+	if m := b.in.Head.Manifest; m != nil {
+		row = slices.IndexFunc(m.Sources, func(s manifest.Source) bool { return s.ID == w.name })
+	}
+	switch {
+	case row >= 0 && w.source != nil && w.source.State == tool.Unsupported:
+		return b.next(kind, Template{
+			Key: "type", Edits: []Edit{set(pointer("tool_sources", strconv.Itoa(row), "type"), review)},
+		}, sourceTypes, "a type of source that can be read", why)
+	case row >= 0:
+		return b.next(kind, Template{
+			Key: "path", Edits: []Edit{set(pointer("tool_sources", strconv.Itoa(row), "path"), review)},
+		}, nil, "the path of the file or folder that is there", why)
+	}
+	return b.addSource(kind, why)
+}
+
+// addSource asks for one more row of tool_sources.
+func (b *builder) addSource(kind, why string) Next {
+	return b.next(kind, Template{
+		Key: "type",
+		Edits: []Edit{push("/tool_sources", object{
+			{Key: "id", Value: review}, {Key: "type", Value: review}, {Key: "path", Value: review},
+		})},
+	}, sourceTypes, "a source that lists the tool: its id, its type and its path", why)
+}

@@ -1,0 +1,156 @@
+package decision
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll.dev/internal/verify/effect"
+	"plimsoll.dev/internal/verify/tool"
+)
+
+// warned is the warnings of one source: one group counts once, however many
+// symbols of it are dynamic.
+type warned struct {
+	name    string // of the source: its id, else its path
+	source  *tool.Source
+	at      tool.Origin
+	why     []string
+	dynamic []tool.Dynamic
+	missing bool // the remedy is to provide the source
+}
+
+// Codes of warnings that say that a source is not there to be read.
+var missingCodes = map[string]bool{
+	"missing_optional_source": true, "failed_optional_source": true, "unreadable_optional_source": true, "unsupported_source_type": true,
+}
+
+// warnings groups everything that was read and not understood by its source,
+// sorted by the name of the source.
+func (b *builder) warnings() []warned {
+	head := b.in.Head
+	groups := map[string]*warned{}
+	group := func(id string, at tool.Origin) *warned {
+		name := cmp.Or(id, at.SourceID, at.Path, at.Ref, "manifest")
+		g := groups[name]
+		if g == nil {
+			g = &warned{name: name, at: at}
+			groups[name] = g
+		}
+		return g
+	}
+	var warnings []tool.Warning
+	if head.Reading != nil {
+		for i := range head.Reading.Sources {
+			s := &head.Reading.Sources[i]
+			if s.State == tool.Loaded {
+				continue
+			}
+			g := group(s.ID, tool.Origin{Type: s.Type, SourceID: s.ID, Ref: s.Path, Path: s.Path})
+			g.source, g.missing = s, true
+			g.why = append(g.why, sourceWhy(s))
+		}
+		warnings = append(warnings, head.Reading.Warnings...)
+		for _, d := range head.Reading.Dynamic {
+			if !d.Resolved {
+				g := group(d.Origin.SourceID, d.Origin)
+				g.dynamic = append(g.dynamic, d)
+			}
+		}
+	}
+	warnings = append(warnings, head.Warnings...)
+	for i := range warnings {
+		g := group(warnings[i].SourceID, warnings[i].Origin)
+		g.missing = g.missing || missingCodes[warnings[i].Code]
+		g.why = append(g.why, warnings[i].Message)
+	}
+
+	list := make([]warned, 0, len(groups))
+	for _, g := range groups {
+		list = append(list, *g)
+	}
+	slices.SortFunc(list, func(a, b warned) int { return strings.Compare(a.name, b.name) })
+	return list
+}
+
+func sourceWhy(s *tool.Source) string {
+	switch s.State {
+	case tool.Missing:
+		return "The optional source is not there."
+	case tool.Failed:
+		return "The optional source could not be read."
+	case tool.Unsupported:
+		return fmt.Sprintf("Unsupported source type %q: nothing of it was read.", s.Type)
+	case tool.Loaded:
+	}
+	return ""
+}
+
+// shown is how many reasons of one source are spelled out.
+const shown = 3
+
+func (w *warned) reason() string {
+	var parts []string
+	for _, why := range w.why {
+		if why = sentence(why); why != "" && !slices.Contains(parts, why) {
+			parts = append(parts, why)
+		}
+	}
+	if n := len(w.dynamic); n > 0 {
+		d := &w.dynamic[0]
+		parts = append(parts, fmt.Sprintf("%s: %s at %s (%s).",
+			count(n, "place offers tools that reading cannot list", "places offer tools that reading cannot list"),
+			words(d.Kind), cmp.Or(place(d.Origin), w.name), words(d.Reason)))
+	}
+	if n := len(parts) - shown; n > 0 {
+		parts = append(parts[:shown], fmt.Sprintf("And %d more.", n))
+	}
+	return strings.Join(parts, " ")
+}
+
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
+}
+
+func words(code string) string { return strings.ReplaceAll(code, "_", " ") }
+
+func place(o tool.Origin) string {
+	if o.Path != "" && o.Start.Line > 0 {
+		return fmt.Sprintf("%s:%d", o.Path, o.Start.Line)
+	}
+	return cmp.Or(o.Location, o.Path, o.Ref)
+}
+
+// warningGap is the one gap of a source that warned.
+func (b *builder) warningGap(w *warned) Gap {
+	issue := effect.Issue{
+		Kind: "source_warning", Subject: w.name, SourceType: w.at.Type, SourceRef: cmp.Or(w.at.Ref, w.at.Path), Why: w.reason(),
+	}
+	g := b.row(&issue)
+	switch {
+	case w.missing:
+		g.Next = b.provideSource(w)
+	case len(w.dynamic) > 0:
+		issue.Candidates = dynamicNames(w.dynamic)
+		g.Next = b.inventory(&issue, w.dynamic[0].Framework)
+	default:
+		g.Next = reviewWarning(w)
+	}
+	return g
+}
+
+func dynamicNames(list []tool.Dynamic) []string {
+	var names []string
+	for i := range list {
+		if n := list[i].Name; n != "" && !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
