@@ -74,7 +74,7 @@ var layers = []layer{
 		path: "internal/verify/tool", why: "what readers find: tools, agents, edges, and what could not be read", core: true,
 		may: []string{"internal/gate/source"},
 	},
-	{path: "internal/verify/python", why: "Python source as a syntax tree, never run", core: true},
+	{path: "internal/verify/python", why: "Python source as a syntax tree, never run", core: true, modules: []string{text}},
 	{path: "internal/verify/script", why: "TypeScript and JavaScript source as calls and literals, never run", core: true, modules: []string{tdewolff}},
 	{
 		path: "internal/verify/reader/listing", why: "lists of tools as files: MCP, OpenAI, Anthropic, inventories", core: true,
