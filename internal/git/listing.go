@@ -97,9 +97,13 @@ func (s *status) add(field []byte) (int, error) {
 		if len(p) != 9 || len(p[1]) != 2 || p[8] == "" {
 			return 0, errMalformed
 		}
-		s.changes = append(s.changes, change{
-			path: p[8], x: p[1][0], y: p[1][1], head: entry{p[3], p[6]}, index: entry{p[4], p[7]},
-		})
+		c := change{path: p[8], x: p[1][0], y: p[1][1], head: entry{p[3], p[6]}, index: entry{p[4], p[7]}}
+		if c.x == 'D' && c.y == 'D' {
+			// An intended addition over a path of HEAD that is gone from disk again: Git
+			// shows the empty blob that stands for it, and no commit would have it.
+			c.y, c.index = '.', entry{mode: absentMode, id: strings.Repeat("0", len(p[7]))}
+		}
+		s.changes = append(s.changes, c)
 		return len(field), nil
 	case 'u':
 		// u XY sub m1 m2 m3 mW h1 h2 h3 path

@@ -53,6 +53,7 @@ type Pair struct {
 	MergeBase, MergeBaseTree string
 	BaseTree, HeadTree       string
 	Worktree                 bool
+	CheckedOut               bool          // the head is what HEAD is
 	Changes                  []*gate.Input // what check judges: the committed range, then the working tree
 	ChangedFiles             []string      // sorted, unique
 	Text                     []byte        // the diff texts of Changes, in order
@@ -126,6 +127,8 @@ func (p *Pair) open(ctx context.Context, req *PairRequest) (err error) {
 	if p.HeadCommit, err = p.commit(head); err != nil {
 		return p.fail(err, []string{head})
 	}
+	at, err := p.commit("HEAD")
+	p.CheckedOut = err == nil && at == p.HeadCommit
 	if err := p.chooseBase(ctx, req); err != nil {
 		return err
 	}

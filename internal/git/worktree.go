@@ -223,6 +223,11 @@ func (w *worktreeChange) merge() {
 	for i := range w.status.changes {
 		c := &w.status.changes[i]
 		listed[c.path] = true
+		if c.x == 'D' && c.y == '.' {
+			// What a listing of the index has there is no entry but an intention.
+			delete(w.index, c.path)
+			delete(w.verdict, c.path)
+		}
 		if v, ok := w.verdict[c.path]; ok && !c.unmerged && c.y != 'A' {
 			switch {
 			case v == unchanged:

@@ -169,6 +169,17 @@ func TestWhatTheTwoAfterStatesAre(t *testing.T) {
 			 staged .claude/settings.json deleted 100644 -1 +0`,
 		},
 		{
+			"an intended addition over a path of HEAD that is gone from disk again (DD)", base,
+			func(r *repo) {
+				r.git("rm", "-q", "--cached", settings)
+				r.git("add", "-N", settings)
+				r.remove(settings)
+			},
+			`files .claude/settings.json
+			 disk .claude/settings.json: harmless -> absent [deleted]
+			 record .claude/settings.json deleted 100644 -1 +0`,
+		},
+		{
 			"a rename is a deletion and an addition, by path",
 			files{"docs/settings.json": grant},
 			func(r *repo) { r.mkdir(".claude"); r.git("mv", "docs/settings.json", settings) },
