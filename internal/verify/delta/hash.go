@@ -1,0 +1,76 @@
+package delta
+
+import (
+	"slices"
+
+	"plimsoll.dev/internal/canonical"
+)
+
+// shortHash is the first 16 hex digits of SHA-256 over v with sorted keys,
+// default separators and lists sorted by their own JSON
+// (docs/spec/verification.md §11.1): the order in which a file lists something
+// is no difference.
+func shortHash(v any) string { return canonical.Spaced.SHA256(sortLists(v))[:16] }
+
+// setHash is the whole SHA-256 of compact sorted JSON.
+func setHash(v any) string { return canonical.UTF8.SHA256(v) }
+
+func sortLists(v any) any {
+	switch v := v.(type) {
+	case canonical.Object:
+		own := make(canonical.Object, len(v))
+		for i, m := range v {
+			own[i] = canonical.Member{Key: m.Key, Value: sortLists(m.Value)}
+		}
+		return own
+	case map[string]any:
+		own := make(map[string]any, len(v))
+		for key, value := range v {
+			own[key] = sortLists(value)
+		}
+		return own
+	case []string:
+		// The JSON of two strings compares as they do, but for escapes: those are
+		// rare, and only the same order everywhere matters.
+		own := make([]any, len(v))
+		for i, s := range v {
+			own[i] = s
+		}
+		return sortLists(own)
+	case []any:
+		return sortByJSON(v)
+	case []canonical.Object:
+		own := make([]any, len(v))
+		for i, o := range v {
+			own[i] = o
+		}
+		return sortByJSON(own)
+	}
+	return v
+}
+
+func sortByJSON(list []any) []any {
+	type entry struct {
+		value any
+		text  string
+	}
+	entries := make([]entry, len(list))
+	for i, e := range list {
+		e = sortLists(e)
+		entries[i] = entry{e, canonical.Spaced.String(e)}
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int {
+		switch {
+		case a.text < b.text:
+			return -1
+		case a.text > b.text:
+			return 1
+		}
+		return 0
+	})
+	own := make([]any, len(entries))
+	for i, e := range entries {
+		own[i] = e.value
+	}
+	return own
+}

@@ -1,0 +1,311 @@
+package delta
+
+import (
+	"slices"
+
+	"plimsoll.dev/internal/canonical"
+	"plimsoll.dev/internal/verify/effect"
+	"plimsoll.dev/internal/verify/tool"
+)
+
+// Semantic is semantic_assessment: what is known of a capability and how well
+// (docs/spec/verification.md §6.3, as published).
+type Semantic struct {
+	ConservativeEffect effect.Effect     `json:"conservative_effect"`
+	Effect             SemanticEffect    `json:"effect"`
+	Authority          SemanticAuthority `json:"authority"`
+	Binding            *SemanticBinding  `json:"binding,omitempty"`
+	Identity           *SemanticIdentity `json:"identity"`
+	PassEligible       bool              `json:"pass_eligible"`
+}
+
+// SemanticEffect is the effect dimension.
+type SemanticEffect struct {
+	Status     effect.EffectStatus `json:"status"`
+	Confidence tool.Confidence     `json:"confidence"`
+	Claims     []SemanticClaim     `json:"claims"`
+	Issues     []SemanticIssue     `json:"issues"`
+}
+
+// SemanticAuthority is the authority dimension. Mode is unknown when nobody
+// says.
+type SemanticAuthority struct {
+	Status         effect.AuthorityStatus `json:"status"`
+	Mode           string                 `json:"mode"`
+	AuthType       Text                   `json:"auth_type"`
+	CredentialMode Text                   `json:"credential_mode"`
+	Scopes         []string               `json:"scopes"`
+	Claims         []SemanticClaim        `json:"claims"`
+	Issues         []SemanticIssue        `json:"issues"`
+}
+
+// SemanticBinding is how the root agent reaches the tool. Path is node ids from
+// the root to the agent that holds the tool.
+type SemanticBinding struct {
+	Status       string          `json:"status"`
+	Confidence   tool.Confidence `json:"confidence"`
+	RootAgentID  Text            `json:"root_agent_id"`
+	Path         []string        `json:"reachable_path"`
+	PassEligible bool            `json:"pass_eligible"`
+	Claims       []SemanticClaim `json:"claims"`
+	Issues       []SemanticIssue `json:"issues"`
+}
+
+// SemanticIdentity is which tool it is.
+type SemanticIdentity struct {
+	ToolID       string          `json:"tool_id"`
+	Status       string          `json:"status"`
+	Provider     string          `json:"provider"`
+	Primary      string          `json:"primary_observation_id"`
+	Observations []string        `json:"observation_ids"`
+	BindingID    Text            `json:"binding_id"`
+	PassEligible bool            `json:"pass_eligible"`
+	Claims       []SemanticClaim `json:"claims"`
+	Issues       []SemanticIssue `json:"issues"`
+}
+
+// SemanticClaim is one claim as published.
+type SemanticClaim struct {
+	ClaimID        Text            `json:"claim_id"`
+	Dimension      string          `json:"dimension"`
+	Value          string          `json:"value"`
+	Basis          effect.Basis    `json:"basis"`
+	PolicyEligible bool            `json:"policy_eligible"`
+	Confidence     tool.Confidence `json:"confidence"`
+	ProvenanceKind string          `json:"provenance_kind"`
+	Source         string          `json:"source"`
+	SourcePointer  Text            `json:"source_pointer"`
+	Evidence       map[string]any  `json:"evidence"`
+}
+
+// SemanticIssue is one open question as published.
+type SemanticIssue struct {
+	Kind          string `json:"kind"`
+	Dimension     string `json:"dimension"`
+	Message       string `json:"message"`
+	Source        Text   `json:"source"`
+	SourcePointer Text   `json:"source_pointer"`
+}
+
+// interfaceClaim is the value of the identity claim that carries the names of
+// the inputs. The published fact has no other place for them, and without them
+// two lock files could not say which input was added.
+const interfaceClaim = "input_interface"
+
+const (
+	inputFields    = "input_fields"
+	requiredFields = "required_input_fields"
+)
+
+// dimensionOf sorts the kinds of issues that a fact may carry; the other kinds
+// of §8.3 concern policies and extraction, not one capability.
+func dimensionOf(kind string) (string, bool) {
+	switch kind {
+	case "incomplete_tool_identity", "conflicting_tool_identity", "unresolved_tool_selector", "ambiguous_tool_selector",
+		"ambiguous_legacy_tool_identity", "invalid_tool_binding", "incomplete_surface", "invalid_evidence_provenance":
+		return "identity", true
+	case "missing_effect_evidence", "inferred_effect_only", "conflicting_effect_evidence", "invalid_semantic_annotation":
+		return "effect", true
+	case "missing_authority_evidence", "partial_authority_evidence", "conflicting_authority_evidence":
+		return "authority", true
+	case "missing_binding_evidence", "partial_binding_evidence", "conflicting_binding_evidence", "ambiguous_root_agent",
+		"unresolved_agent_binding", "unresolved_bound_tool", "incomplete_handoff_graph", "invalid_binding_annotation":
+		return "binding", true
+	}
+	return "", false
+}
+
+func semanticOf(s *effect.Surface, a *effect.Action) *Semantic {
+	as := &a.Assessment
+	mode := as.AuthorityMode
+	if mode == "" {
+		mode = "unknown"
+	}
+	out := &Semantic{
+		ConservativeEffect: a.Effect,
+		Effect:             SemanticEffect{Status: as.EffectStatus, Confidence: orLow(as.EffectConfidence), Claims: claimsOf(as, "effect")},
+		Authority: SemanticAuthority{
+			Status: as.AuthorityStatus, Mode: mode, AuthType: Text(a.AuthType), CredentialMode: Text(a.Credential),
+			Scopes: sorted(a.Scopes), Claims: claimsOf(as, "authority"),
+		},
+		Binding: &SemanticBinding{
+			Status: orUnknown(s.Graph.Status), Confidence: tool.Medium, RootAgentID: Text(s.Graph.Root),
+			Path: append([]string{}, s.Paths[a.Tool.ID]...), PassEligible: as.BindingEligible, Claims: []SemanticClaim{},
+		},
+		Identity: &SemanticIdentity{
+			ToolID: a.Tool.ID, Status: orUnknown(a.Tool.Status), Provider: a.Provider, BindingID: Text(a.Tool.BindingID),
+			Observations: sorted(a.Tool.Observations), PassEligible: as.IdentityEligible,
+			Claims: []SemanticClaim{interfaceOf(a)},
+		},
+		PassEligible: as.PassEligible,
+	}
+	if as.BindingEligible {
+		out.Binding.Confidence = tool.High
+	}
+	if len(a.Tool.Observations) > 0 {
+		out.Identity.Primary = a.Tool.Observations[0] // the primary comes first
+	}
+	issues := map[string][]SemanticIssue{"identity": {}, "binding": {}, "effect": {}, "authority": {}}
+	for _, i := range as.Issues {
+		if dimension, ok := dimensionOf(i.Kind); ok {
+			issues[dimension] = append(issues[dimension], SemanticIssue{
+				Kind: i.Kind, Dimension: dimension, Message: i.Why, Source: Text(i.SourceRef),
+			})
+		}
+	}
+	out.Identity.Issues, out.Binding.Issues = issues["identity"], issues["binding"]
+	out.Effect.Issues, out.Authority.Issues = issues["effect"], issues["authority"]
+	return out
+}
+
+func claimsOf(as *effect.Assessment, dimension string) []SemanticClaim {
+	list := []SemanticClaim{}
+	for _, c := range as.Claims {
+		if c.Dimension != dimension {
+			continue
+		}
+		list = append(list, SemanticClaim{
+			ClaimID: Text(c.ID), Dimension: c.Dimension, Value: c.Value, Basis: c.Basis, PolicyEligible: c.Eligible,
+			Confidence: orLow(c.Confidence), ProvenanceKind: provenanceOf(c), Source: sourceOf(c.At),
+			SourcePointer: Text(c.At.Pointer), Evidence: seen(c),
+		})
+	}
+	return list
+}
+
+func provenanceOf(c effect.Claim) string {
+	switch {
+	case c.Basis == effect.InferredRegex:
+		return "regex_heuristic"
+	case c.Provenance != "":
+		return c.Provenance
+	case c.Basis == effect.InferredKeyword:
+		return "keyword_heuristic"
+	}
+	return provenance(c.At)
+}
+
+func seen(c effect.Claim) map[string]any {
+	evidence := map[string]any{"why": c.Why}
+	if c.Source != "" {
+		evidence["read"] = c.Source
+	}
+	return evidence
+}
+
+func sourceOf(o tool.Origin) string {
+	for _, s := range []string{o.Location, o.Path, o.Ref, o.SourceID, o.Type} {
+		if s != "" {
+			return s
+		}
+	}
+	return "manifest"
+}
+
+func interfaceOf(a *effect.Action) SemanticClaim {
+	return SemanticClaim{
+		Dimension: "identity", Value: interfaceClaim, Basis: effect.ProtocolStructure, Confidence: orLow(a.Tool.Confidence),
+		ProvenanceKind: provenance(a.Tool.Origin), Source: sourceOf(a.Tool.Origin), SourcePointer: Text(a.Tool.Origin.Pointer),
+		Evidence: map[string]any{inputFields: list(sorted(a.Inputs)), requiredFields: list(sorted(a.RequiredInputs))},
+	}
+}
+
+func list(names []string) []any {
+	out := make([]any, len(names))
+	for i, n := range names {
+		out[i] = n
+	}
+	return out
+}
+
+// inputs is the interface of a fact, and whether the fact carries it: a file of
+// another writer does not.
+func (f *Fact) inputs() (inputs, required []string, known bool) {
+	inputs, required = []string{}, []string{}
+	if f.Semantic == nil || f.Semantic.Identity == nil {
+		return inputs, required, false
+	}
+	for _, c := range f.Semantic.Identity.Claims {
+		if c.Value != interfaceClaim {
+			continue
+		}
+		in, okIn := names(c.Evidence[inputFields])
+		req, okReq := names(c.Evidence[requiredFields])
+		if okIn && okReq {
+			return in, req, true
+		}
+	}
+	return inputs, required, false
+}
+
+func names(v any) ([]string, bool) {
+	items, ok := v.([]any)
+	if !ok {
+		return nil, false
+	}
+	out := make([]string, 0, len(items))
+	for _, item := range items {
+		s, ok := item.(string)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, s)
+	}
+	return sorted(out), true
+}
+
+// bindingObject is what the binding hash covers: the way, not where in a file
+// the way is written.
+func (s *Semantic) bindingObject() canonical.Object {
+	if s == nil || s.Binding == nil {
+		return canonical.Object{}
+	}
+	return canonical.Object{
+		{Key: "pass_eligible", Value: s.Binding.PassEligible},
+		{Key: "reachable_path", Value: orderedPath(s.Binding.Path)},
+		{Key: "root_agent_id", Value: s.Binding.RootAgentID.value()},
+		{Key: "status", Value: s.Binding.Status},
+	}
+}
+
+// orderedPath keeps the order of a path from the sorting of lists.
+func orderedPath(path []string) string { return canonical.UTF8.String(path) }
+
+// riskObject is what the risk hash covers besides tags: how well the effect and
+// the authority are known and by which claims, without their places.
+func (s *Semantic) riskObject() canonical.Object {
+	if s == nil {
+		return canonical.Object{}
+	}
+	var claims []any
+	for _, c := range slices.Concat(s.Effect.Claims, s.Authority.Claims) {
+		claims = append(claims, canonical.Object{
+			{Key: "basis", Value: string(c.Basis)},
+			{Key: "dimension", Value: c.Dimension},
+			{Key: "policy_eligible", Value: c.PolicyEligible},
+			{Key: "value", Value: c.Value},
+		})
+	}
+	return canonical.Object{
+		{Key: "authority_mode", Value: s.Authority.Mode},
+		{Key: "authority_status", Value: string(s.Authority.Status)},
+		{Key: "claims", Value: claims},
+		{Key: "conservative_effect", Value: string(s.ConservativeEffect)},
+		{Key: "effect_status", Value: string(s.Effect.Status)},
+		{Key: "pass_eligible", Value: s.PassEligible},
+	}
+}
+
+func orLow(c tool.Confidence) tool.Confidence {
+	if c == "" {
+		return tool.Low
+	}
+	return c
+}
+
+func orUnknown(status string) string {
+	if status == "" {
+		return "unknown"
+	}
+	return status
+}
