@@ -122,6 +122,13 @@ func Hint(tag string, confidence tool.Confidence) ToolEdit {
 	}
 }
 
+// Word adds a risk tag that only words give.
+func Word(tag string, confidence tool.Confidence) ToolEdit {
+	return func(t *effect.Tool) {
+		t.Hints = append(t.Hints, tool.Hint{Tag: tag, Source: "keyword", Confidence: confidence, Evidence: "the word " + tag})
+	}
+}
+
 // Writes makes a tool one that changes something, by its typed annotation.
 func Writes() ToolEdit {
 	return func(t *effect.Tool) {
@@ -169,7 +176,7 @@ func Owned(owner string) ToolEdit { return func(t *effect.Tool) { t.Owner = owne
 
 // Parsed says that the tool was read out of code.
 func Parsed(confidence tool.Confidence) ToolEdit {
-	return func(t *effect.Tool) { t.Method, t.Confidence = "parsed", confidence }
+	return func(t *effect.Tool) { t.Tool.Method, t.Confidence = "parsed", confidence }
 }
 
 // Param adds one input.
@@ -198,7 +205,7 @@ func Surface(m *manifest.Manifest, tools ...*effect.Tool) *effect.Surface {
 	for _, t := range tools {
 		s.Catalog = append(s.Catalog, t)
 		s.Reach[t.ID] = effect.Reachable
-		s.Actions = append(s.Actions, Action(t))
+		s.Actions = append(s.Actions, controlled(m, Action(t)))
 		if !seen[t.Origin.SourceID] {
 			seen[t.Origin.SourceID] = true
 			s.Reading.Sources = append(s.Reading.Sources, tool.Source{
@@ -209,6 +216,24 @@ func Surface(m *manifest.Manifest, tools ...*effect.Tool) *effect.Surface {
 	slices.SortFunc(s.Catalog, func(a, b *effect.Tool) int { return strings.Compare(a.Name+"\x00"+a.ID, b.Name+"\x00"+b.ID) })
 	slices.SortFunc(s.Actions, func(a, b *effect.Action) int { return strings.Compare(a.ID, b.ID) })
 	return s
+}
+
+// controlled gives an action the controls that the manifest's policies and the
+// tool's own annotation and parameters give it.
+func controlled(m *manifest.Manifest, a *effect.Action) *effect.Action {
+	yes := true
+	named := func(list []manifest.Selector) bool {
+		return slices.ContainsFunc(list, func(s manifest.Selector) bool { return s.Tool == a.Tool.Name })
+	}
+	if named(m.Policies.Approval) {
+		a.Approval = effect.Control{Known: true, Value: true, Inherited: &yes, From: "policy"}
+	}
+	a.Confirmation = named(m.Policies.Confirmation)
+	hint, _ := a.Tool.Flag("idempotentHint")
+	if named(m.Policies.Idempotency) || hint || a.Tool.Interface["idempotency_key"] {
+		a.Idempotency = effect.Control{Known: true, Value: true, Inherited: &yes, From: "policy"}
+	}
+	return a
 }
 
 // ActionEdit changes an action.
