@@ -99,6 +99,7 @@ type Auth struct {
 	CredentialMode string
 	Source         string // where it was read: "source", "source.authority", ...
 	Anonymous      bool   // an alternative without any credential is offered
+	Differ         bool   // several alternatives are offered and do not agree on type and scopes
 }
 
 // Hint is a risk tag with its evidence (§6.1).
