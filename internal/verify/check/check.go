@@ -9,6 +9,7 @@ package check
 import (
 	"plimsoll.dev/internal/verify/delta"
 	"plimsoll.dev/internal/verify/effect"
+	"plimsoll.dev/internal/verify/manifest"
 )
 
 // Tier says what part of the product a check belongs to.
@@ -68,6 +69,9 @@ type Subject struct {
 	Base  *effect.Surface // nil without base facts
 	Diff  *delta.Actions  // never nil; Enabled is false without base facts
 	Today string          // evaluation date, YYYY-MM-DD
+
+	// Packs are the policy packs that could be read, in manifest order.
+	Packs []*manifest.PackFile
 }
 
 // Catalogue is every check, in catalogue order: the order of §12.
@@ -75,7 +79,7 @@ func Catalogue() []*Check {
 	var all []*Check
 	for _, part := range [][]*Check{
 		verifyChecks, actionSurface, mcpPermissions, authChecks, inventoryChecks,
-		manifestChecks, apiChecks, adkChecks, frameworkChecks, n8nChecks, codexPluginChecks, boundaryChecks(),
+		manifestChecks(), apiChecks, adkChecks, frameworkChecks, n8nChecks, codexPluginChecks, boundaryChecks(),
 	} {
 		all = append(all, part...)
 	}

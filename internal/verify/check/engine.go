@@ -65,6 +65,9 @@ func Evaluate(s *Subject, opt Options) (*Evaluation, error) {
 			found = append(found, opt.Extra[i])
 		}
 	}
+	for _, pack := range s.Packs {
+		found = append(found, packFindings(s, pack)...)
+	}
 	if opt.Integrity != nil && !opt.Integrity.OK {
 		found = append(found, e.integrity()...)
 	}

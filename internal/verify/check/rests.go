@@ -91,7 +91,9 @@ func newSupport(rows []Predicate) *Support {
 		}
 		expected, _ := r.Expected.(string)
 		hashed = append(hashed, canonical.Object{
-			{Key: "predicate", Value: r.Predicate}, {Key: "expected", Value: expected}, {Key: "status", Value: r.Status},
+			{Key: "predicate", Value: r.Predicate},
+			{Key: "expected", Value: expected},
+			{Key: "status", Value: r.Status},
 			{Key: "policy_eligible", Value: r.PolicyEligible},
 		})
 	}
