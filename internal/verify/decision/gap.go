@@ -38,7 +38,6 @@ type Next struct {
 // of its own.
 type Template struct {
 	File     string    `json:"target_file"`
-	Line     int       `json:"target_line"` // one-based: the line there is, or the last one before what is added
 	Key      string    `json:"key"`
 	Edits    []Edit    `json:"edits"`
 	Variants []Variant `json:"variants"`
@@ -50,6 +49,7 @@ type Edit struct {
 	Kind    check.PatchKind `json:"kind"` // set_pointer or append_pointer
 	Pointer string          `json:"pointer"`
 	Value   any             `json:"value"` // a string, a list or a canonical.Object
+	Line    int             `json:"line"`  // one-based: where it stands, or the last line before what is added
 }
 
 // Variant is the edits when the key gets this value.
@@ -159,9 +159,9 @@ func (b *builder) answer(i *effect.Issue) Next {
 	case "conflicting_authority_evidence":
 		return b.authority(i, "resolve_semantic_conflict")
 	case "incomplete_surface":
-		return b.surface(i)
+		return b.tool(i, "provide_complete_inventory")
 	case "low_confidence_tool":
-		return b.inventory(i, i.SourceType)
+		return b.tool(i, "declare_tool_inventory")
 
 	case "incomplete_tool_identity":
 		return b.identity(i, "declare_source_identity")
@@ -209,13 +209,6 @@ func (b *builder) policyEvidence(i *effect.Issue, kind string) Next {
 		}
 	}
 	return b.effect(i, kind, i.Kind != "unknown_policy_evidence" && i.Kind != "inferred_policy_applicability")
-}
-
-// surface asks for what a surface lacks: a list of the tools.
-func (b *builder) surface(i *effect.Issue) Next {
-	n := b.inventory(i, i.SourceType)
-	n.Kind = "provide_complete_inventory"
-	return n
 }
 
 // reviewWarning asks a person to look at the source: no key of the manifest can

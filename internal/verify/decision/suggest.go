@@ -58,18 +58,27 @@ func (s *suggestion) add(g *Gap) {
 			if s.sets == nil {
 				s.sets = map[string]bool{}
 			}
-			s.sets[oneLine(fmt.Sprintf("%s (line %d): %s%s", dotted(e.Pointer, ""), t.Line, canonical.UTF8.String(e.Value), choices(g.Next.Accepted)))] = true
+			s.sets[oneLine(fmt.Sprintf("%s (line %d): %s%s", dotted(e.Pointer), e.Line, canonical.UTF8.String(e.Value), offered(g, &e)))] = true
 			continue
 		}
 		if e.Kind == check.SetPointer {
 			s.tree = put(s.tree, path, e.Value)
-			s.comments[dotted(e.Pointer, "")+"."+t.Key] = choices(g.Next.Accepted)
+			s.comments[e.key(t.Key)] = choices(g.Next.Accepted)
 			continue
 		}
 		var index int
 		s.tree, index = appendTo(s.tree, path, e.Value)
-		s.comments[fmt.Sprintf("%s[%d].%s", dotted(e.Pointer, ""), index, t.Key)] = choices(g.Next.Accepted)
+		s.comments[fmt.Sprintf("%s[%d].%s", dotted(e.Pointer), index, t.Key)] = choices(g.Next.Accepted)
 	}
+}
+
+// offered is the accepted values beside the edit that they are for.
+func offered(g *Gap, e *Edit) string {
+	last := e.Pointer[strings.LastIndexByte(e.Pointer, '/')+1:]
+	if first, _, _ := strings.Cut(g.Next.Template.Key, "."); first != last {
+		return ""
+	}
+	return choices(g.Next.Accepted)
 }
 
 // fewNames is how many accepted values a comment spells out.

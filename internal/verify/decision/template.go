@@ -46,8 +46,11 @@ func (b *builder) file() string {
 // words, the value that is asked for, and the edits that put it there.
 func (b *builder) next(kind string, t Template, accepted []string, what, why string) Next {
 	t.File, t.Variants = b.file(), list(t.Variants)
+	b.lines(t.Edits)
+	for i := range t.Variants {
+		b.lines(t.Variants[i].Edits)
+	}
 	at, there := b.line(t.Edits[0].Pointer)
-	t.Line = at
 	where := fmt.Sprintf("after line %d", at)
 	if there {
 		where = fmt.Sprintf("at line %d", at)
@@ -58,14 +61,13 @@ func (b *builder) next(kind string, t Template, accepted []string, what, why str
 	}
 	return Next{
 		Kind: kind, Path: t.File, Accepted: list(accepted), Template: &t,
-		Expects: fmt.Sprintf("key %s in %s %s: %s%s", dotted(t.Edits[0].Pointer, t.Key), t.File, where, what, more),
+		Expects: fmt.Sprintf("key %s in %s %s: %s%s", t.Edits[0].key(t.Key), t.File, where, what, more),
 		Why:     why, Human: true, PatchKind: check.Manual,
 	}
 }
 
-// dotted is a pointer and the key below it as the manifest is written about:
-// action_surface.actions[3].effect.
-func dotted(pointer, key string) string {
+// dotted is a pointer as the manifest is written about: action_surface.actions[3].
+func dotted(pointer string) string {
 	var b strings.Builder
 	for _, step := range steps(pointer) {
 		if _, err := strconv.Atoi(step); err == nil {
@@ -77,11 +79,24 @@ func dotted(pointer, key string) string {
 		}
 		b.WriteString(step)
 	}
-	path := b.String()
-	if key == "" || path == key || strings.HasSuffix(path, "."+key) {
+	return b.String()
+}
+
+// key is the member that an edit asks for, by its whole path.
+func (e *Edit) key(name string) string {
+	path := dotted(e.Pointer)
+	_, members := e.Value.(object)
+	switch {
+	case e.Kind == check.AppendPointer && members:
+		return path + "[]." + name
+	case e.Kind == check.AppendPointer:
+		return path + "[]"
+	case !members:
 		return path
 	}
-	return path + "[]." + key
+	// authority.mode in a value that is the authority itself.
+	last := path[strings.LastIndexByte(path, '.')+1:]
+	return path + "." + strings.TrimPrefix(name, last+".")
 }
 
 func steps(pointer string) []string {
@@ -102,6 +117,12 @@ func pointer(path ...string) string {
 		b.WriteString("/" + strings.ReplaceAll(strings.ReplaceAll(p, "~", "~0"), "/", "~1"))
 	}
 	return b.String()
+}
+
+func (b *builder) lines(edits []Edit) {
+	for i := range edits {
+		edits[i].Line, _ = b.line(edits[i].Pointer)
+	}
 }
 
 // line is where a pointer is written: its own line when it is there, else the
@@ -274,39 +295,78 @@ func (b *builder) authority(i *effect.Issue, kind string) Next {
 
 // inventories is the key under which a framework's tools are listed by name,
 // for those that have one (§4.5).
-var inventories = []struct{ prefix, block, name string }{
-	{"google_adk", "google_adk", "google_adk"},
-	{"adk", "google_adk", "google_adk"},
-	{"langchain", "langchain", "langchain"},
-	{"crewai", "crewai", "crewai"},
-	{"n8n", "n8n", "n8n"},
+var inventories = []struct{ prefix, block string }{
+	{"google_adk", "google_adk"}, {"adk", "google_adk"}, {"langchain", "langchain"}, {"crewai", "crewai"}, {"n8n", "n8n"},
 }
 
-// inventory asks for a file that lists the tools which reading could not list.
-func (b *builder) inventory(i *effect.Issue, framework string) Next {
-	const why = "A list of the tools, as a file, stands for what reading cannot enumerate."
+const whyInventory = "A list of the tools, as a file, stands for what reading cannot enumerate."
+
+// listed is how an inventory for a framework or a source type is declared: the
+// edit, its key, and the id of the source that it then is, as far as it is known.
+func (b *builder) listed(i *effect.Issue, framework string) (e Edit, key, sourceID, what string) {
+	const seen = "; suggested-inventory.json names those that were seen"
 	for _, f := range inventories {
 		if strings.HasPrefix(framework, f.prefix) {
-			return b.next("declare_tool_inventory", Template{
-				Key: "tool_inventories", Edits: []Edit{push(pointer(f.block, "tool_inventories"), review)},
-			}, nil, "the path of a file that lists the tools; suggested-inventory.json names those that were seen", why)
+			return push(pointer(f.block, "tool_inventories"), review), "tool_inventories", review, "the path of a file that lists the tools" + seen
 		}
 	}
 	if strings.HasPrefix(framework, "codex_plugin") {
-		return b.next("declare_tool_inventory", Template{
-			Key: "path",
-			Edits: []Edit{push("/codex_plugins/mcp_tool_inventories", object{
-				{Key: "path", Value: review}, {Key: "plugin", Value: review}, {Key: "server", Value: review},
-			})},
-		}, nil, "the path of a file that lists the server's tools, with the plugin and the server", why)
+		return push("/codex_plugins/mcp_tool_inventories", object{
+			{Key: "path", Value: review}, {Key: "plugin", Value: review}, {Key: "server", Value: review},
+		}), "path", review, "the path of a file that lists the server's tools, with the plugin and the server"
 	}
-	return b.next("declare_tool_inventory", Template{
-		Key: "path",
-		Edits: []Edit{push("/tool_sources", object{
-			{Key: "id", Value: b.freeID(cmp.Or(b.sourceID(i), "tools") + "_inventory")}, {Key: "type", Value: "mcp"}, {Key: "path", Value: review},
-		})},
-	}, nil, fmt.Sprintf("the path of a file that lists the tools; %s has no inventory key of its own, a source of type mcp stands for one",
-		cmp.Or(framework, "this source")), why)
+	id := b.freeID(cmp.Or(b.sourceID(i), "tools") + "_inventory")
+	return push("/tool_sources", object{{Key: "id", Value: id}, {Key: "type", Value: "mcp"}, {Key: "path", Value: review}}), "path", id,
+		fmt.Sprintf("the path of a file that lists the tools; %s has no inventory key of its own, a source of type mcp stands for one",
+			cmp.Or(framework, "this source")) + seen
+}
+
+// inventory asks for a file that lists the tools which reading could not list.
+func (b *builder) inventory(i *effect.Issue, kind, framework string) Next {
+	e, key, _, what := b.listed(i, framework)
+	return b.next(kind, Template{Key: key, Edits: []Edit{e}}, nil, what, whyInventory)
+}
+
+// tool asks for what is not known of one tool. A tool of a list is completed in
+// the list. A tool of code is listed beside it, and a person says that both are
+// the same: nothing is joined by name (§5.4).
+func (b *builder) tool(i *effect.Issue, kind string) Next {
+	t := b.tools[i.ToolID]
+	if t == nil || t.Origin.SourceID == "" {
+		return b.inventory(i, kind, i.SourceType)
+	}
+	if isList(t.Origin.Type) {
+		at := place(t.Origin)
+		if t.Origin.Pointer != "" {
+			at = t.Origin.Path + "#" + t.Origin.Pointer
+		}
+		return Next{
+			Kind: kind, Path: cmp.Or(t.Origin.Path, t.Origin.Ref, b.file()), Accepted: []string{},
+			Expects: fmt.Sprintf("the entry of %s at %s names one tool and has its input schema", t.Name, at),
+			Why:     "What the tool takes is written in the list that names it, and nowhere else.",
+			Human:   true, PatchKind: check.Manual,
+		}
+	}
+	e, key, sourceID, what := b.listed(i, t.Origin.Type)
+	in := func(source string) object {
+		return object{{Key: "source_id", Value: source}, {Key: "tool", Value: t.Name}}
+	}
+	return b.next(kind, Template{Key: key, Edits: []Edit{e, push("/tool_identity/bindings", object{
+		{Key: "id", Value: review},
+		{Key: "provider", Value: review},
+		{Key: "reason", Value: review},
+		{Key: "primary", Value: in(sourceID)},
+		{Key: "members", Value: []any{in(sourceID), in(t.Origin.SourceID)}},
+	})}}, nil, what+"; and why the listed tool and the one in code are the same", whyInventory)
+}
+
+// isList holds for sources that list tools, as opposed to code that makes them.
+func isList(sourceType string) bool {
+	switch sourceType {
+	case "mcp", "openapi", "openai_api", "anthropic_api", "codex_config_mcp", "codex_plugin_mcp_inventory":
+		return true
+	}
+	return strings.HasSuffix(sourceType, "_inventory")
 }
 
 func (b *builder) sourceID(i *effect.Issue) string {

@@ -23,7 +23,7 @@ type warned struct {
 
 // Codes of warnings that say that a source is not there to be read.
 var missingCodes = map[string]bool{
-	"missing_optional_source": true, "failed_optional_source": true, "unreadable_optional_source": true, "unsupported_source_type": true,
+	"missing_optional_source": true, "optional_source_failed": true, "unreadable_optional_source": true, "unsupported_source_type": true,
 }
 
 // warnings groups everything that was read and not understood by its source,
@@ -136,21 +136,9 @@ func (b *builder) warningGap(w *warned) Gap {
 	case w.missing:
 		g.Next = b.provideSource(w)
 	case len(w.dynamic) > 0:
-		issue.Candidates = dynamicNames(w.dynamic)
-		g.Next = b.inventory(&issue, w.dynamic[0].Framework)
+		g.Next = b.inventory(&issue, "declare_tool_inventory", w.dynamic[0].Framework)
 	default:
 		g.Next = reviewWarning(w)
 	}
 	return g
-}
-
-func dynamicNames(list []tool.Dynamic) []string {
-	var names []string
-	for i := range list {
-		if n := list[i].Name; n != "" && !slices.Contains(names, n) {
-			names = append(names, n)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
