@@ -8,23 +8,24 @@ type parser struct {
 	tokens []token
 	i      int
 	stack  int
+	end    Pos // of the last token taken that is no end of a line or block
 	fault  *SyntaxError
 }
 
 func (p *parser) tok() *token { return &p.tokens[p.i] }
 
-// ahead is the token n places on, the last one beyond the end.
-func (p *parser) ahead(n int) *token {
-	if p.i+n < len(p.tokens) {
-		return &p.tokens[p.i+n]
-	}
-	return &p.tokens[len(p.tokens)-1]
-}
+// ahead is the next token, at the end of the file the last one.
+func (p *parser) ahead() *token { return &p.tokens[min(p.i+1, len(p.tokens)-1)] }
 
 func (p *parser) next() *token {
 	t := &p.tokens[p.i]
 	if p.i < len(p.tokens)-1 {
 		p.i++
+	}
+	switch t.kind {
+	case newline, indent, dedent, endOfFile:
+	default:
+		p.end = t.end
 	}
 	return t
 }
@@ -91,12 +92,7 @@ func (p *parser) wantName() string {
 }
 
 // since is the range from start to the end of the last token taken.
-func (p *parser) since(start Pos) Range {
-	if p.i == 0 {
-		return Range{start, start}
-	}
-	return Range{start, p.tokens[p.i-1].end}
-}
+func (p *parser) since(start Pos) Range { return Range{start, p.end} }
 
 // deeper bounds the recursion; every true is followed by one shallower.
 func (p *parser) deeper() bool {
@@ -243,7 +239,7 @@ func (p *parser) function(start Pos, async bool, decorators []Expr) Stmt {
 		f.Returns = p.expression()
 	}
 	f.Body = p.block()
-	f.Range = bodyRange(start, f.Body)
+	f.Range = p.since(start)
 	return f
 }
 
@@ -257,17 +253,8 @@ func (p *parser) class(decorators []Expr) Stmt {
 		p.wantOp(")")
 	}
 	c.Body = p.block()
-	c.Range = bodyRange(start, c.Body)
+	c.Range = p.since(start)
 	return c
-}
-
-// bodyRange ends where the last statement of a block ends, before the end of
-// its line.
-func bodyRange(start Pos, body []Stmt) Range {
-	if len(body) == 0 {
-		return Range{start, start}
-	}
-	return Range{start, body[len(body)-1].At().End}
 }
 
 // params reads parameters up to the closing token.

@@ -31,6 +31,7 @@ func (p *parser) atom() Expr {
 		case "{":
 			return p.braces()
 		}
+	default:
 	}
 	p.unexpected("an expression")
 	return p.broken()

@@ -7,35 +7,20 @@ func (p *parser) ifStmt() Stmt {
 		at := p.next().start
 		b := Branch{Test: p.named()}
 		b.Body = p.block()
-		b.Range = bodyRange(at, b.Body)
+		b.Range = p.since(at)
 		s.Branches = append(s.Branches, b)
 	}
-	end := s.Branches[len(s.Branches)-1].Range
-	if p.takeWord("else") {
-		s.Else = p.block()
-		end = bodyRange(start, s.Else)
-	}
-	s.Range = Range{start, end.End}
+	s.Else = p.elseBlock()
+	s.Range = p.since(start)
 	return s
 }
 
-// elseBlock is the else of a loop, nil without one.
+// elseBlock is an else, nil without one.
 func (p *parser) elseBlock() []Stmt {
 	if p.takeWord("else") {
 		return p.block()
 	}
 	return nil
-}
-
-// lastOf ends a statement where the last of its blocks ends.
-func lastOf(start Pos, blocks ...[]Stmt) Range {
-	r := Range{start, start}
-	for _, b := range blocks {
-		if len(b) > 0 {
-			r = bodyRange(start, b)
-		}
-	}
-	return r
 }
 
 func (p *parser) forStmt(start Pos, async bool) Stmt {
@@ -45,7 +30,7 @@ func (p *parser) forStmt(start Pos, async bool) Stmt {
 	s.Iter = p.starList()
 	s.Body = p.block()
 	s.Else = p.elseBlock()
-	s.Range = lastOf(start, s.Body, s.Else)
+	s.Range = p.since(start)
 	return s
 }
 
@@ -54,7 +39,7 @@ func (p *parser) whileStmt() Stmt {
 	s := &While{Test: p.named()}
 	s.Body = p.block()
 	s.Else = p.elseBlock()
-	s.Range = lastOf(start, s.Body, s.Else)
+	s.Range = p.since(start)
 	return s
 }
 
@@ -81,7 +66,7 @@ func (p *parser) withStmt(start Pos, async bool) Stmt {
 		p.wantOp(")")
 	}
 	s.Body = p.block()
-	s.Range = bodyRange(start, s.Body)
+	s.Range = p.since(start)
 	return s
 }
 
@@ -141,7 +126,7 @@ func (p *parser) try() Stmt {
 			p.unexpected("an exception type")
 		}
 		h.Body = p.block()
-		h.Range = bodyRange(at, h.Body)
+		h.Range = p.since(at)
 		s.Handlers = append(s.Handlers, h)
 	}
 	if len(s.Handlers) > 0 {
@@ -152,18 +137,14 @@ func (p *parser) try() Stmt {
 	} else if len(s.Handlers) == 0 {
 		p.unexpected("except or finally")
 	}
-	var last []Stmt
-	if len(s.Handlers) > 0 {
-		last = s.Handlers[len(s.Handlers)-1].Body
-	}
-	s.Range = lastOf(start, s.Body, last, s.Else, s.Finally)
+	s.Range = p.since(start)
 	return s
 }
 
 // matchAhead says whether the name match here begins a statement: only then does
 // the line end with a colon and a case follow, indented.
 func (p *parser) matchAhead() bool {
-	if n := p.ahead(1); n.kind == newline || n.kind == operator && n.text == ":" {
+	if n := p.ahead(); n.kind == newline || n.kind == operator && n.text == ":" {
 		return false
 	}
 	for i := p.i + 1; ; i++ {
@@ -174,6 +155,7 @@ func (p *parser) matchAhead() bool {
 				p.tokens[i+1].kind == indent && p.tokens[i+2].kind == name && p.tokens[i+2].text == "case"
 		case endOfFile:
 			return false
+		default:
 		}
 	}
 }
@@ -184,7 +166,7 @@ func (p *parser) match() Stmt {
 	at := p.tok().start
 	m.Subject = p.listOf(at, func() Expr { return p.starOr(p.named) })
 	p.wantOp(":")
-	if p.tok().kind != newline || p.ahead(1).kind != indent {
+	if p.tok().kind != newline || p.ahead().kind != indent {
 		p.unexpected("an indented case")
 		return m
 	}
@@ -204,8 +186,6 @@ func (p *parser) match() Stmt {
 		m.Cases = append(m.Cases, c)
 	}
 	p.next()
-	if len(m.Cases) > 0 {
-		m.Range = lastOf(start, m.Cases[len(m.Cases)-1].Body)
-	}
+	m.Range = p.since(start)
 	return m
 }

@@ -31,6 +31,7 @@ func (p *parser) starts() bool {
 		case "(", "[", "{", "-", "+", "~", "...", "*":
 			return true
 		}
+	default:
 	}
 	return false
 }
@@ -121,7 +122,7 @@ func (p *parser) yield() Expr {
 // named is an expression or name := expression.
 func (p *parser) named() Expr {
 	t := p.tok()
-	if n := p.ahead(1); t.kind != name || n.kind != operator || n.text != ":=" {
+	if n := p.ahead(); t.kind != name || n.kind != operator || n.text != ":=" {
 		return p.expression()
 	}
 	p.next()
@@ -219,7 +220,7 @@ func (p *parser) compareOp() string {
 	switch {
 	case p.takeWord("in"):
 		return "in"
-	case p.word("not") && p.ahead(1).kind == keyword && p.ahead(1).text == "in":
+	case p.word("not") && p.ahead().kind == keyword && p.ahead().text == "in":
 		p.next()
 		p.next()
 		return "not in"
@@ -316,7 +317,7 @@ func (p *parser) args() []Arg {
 	for p.fault == nil && !p.op(")") {
 		t := p.tok()
 		a := Arg{}
-		n := p.ahead(1)
+		n := p.ahead()
 		switch {
 		case p.takeOp("**"):
 			a.Stars, a.Value, unpacked = 2, p.expression(), true

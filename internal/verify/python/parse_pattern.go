@@ -82,6 +82,7 @@ func (p *parser) closedPattern() *Pattern {
 		case "{":
 			return p.mappingPattern()
 		}
+	default:
 	}
 	p.unexpected("a pattern")
 	return &Pattern{Kind: MatchAs}
@@ -124,7 +125,7 @@ func (p *parser) classPattern(start Pos, class Expr) *Pattern {
 	p.wantOp("(")
 	c := &Pattern{Kind: MatchClass, Value: class}
 	for p.fault == nil && !p.op(")") {
-		t, n := p.tok(), p.ahead(1)
+		t, n := p.tok(), p.ahead()
 		if t.kind == name && n.kind == operator && n.text == "=" {
 			p.next()
 			p.next()

@@ -5,7 +5,7 @@ import "strings"
 // simple is a statement that fits on a line.
 func (p *parser) simple() Stmt {
 	t := p.tok()
-	if t.kind == name && t.text == "type" && p.ahead(1).kind == name {
+	if t.kind == name && t.text == "type" && p.ahead().kind == name {
 		return p.typeAlias()
 	}
 	if t.kind != keyword {

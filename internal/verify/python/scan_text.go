@@ -203,7 +203,7 @@ func (f *formatScan) field() {
 // 1if x else 2.
 func (s *scanner) number() {
 	start, off := s.here(), s.off
-	ok := true
+	var ok bool
 	if s.src[s.off] == '0' && strings.IndexByte("xXoObB", s.peek(1)) >= 0 && s.peek(1) != 0 {
 		base := s.peek(1) | 0x20
 		s.steps(2)
