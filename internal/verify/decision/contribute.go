@@ -11,26 +11,6 @@ import (
 	"plimsoll.dev/internal/verify/tool"
 )
 
-// The controls that a suppression cannot take away (§8.1 rule 1a).
-var mandatory = []string{
-	"SHIP-ACTION-WILDCARD-SCOPE",
-	"SHIP-ACTION-FINANCIAL-WRITE-CONTROL-MISSING",
-	"SHIP-ACTION-EXTERNAL-COMMUNICATION-AUDIT-MISSING",
-	"SHIP-ACTION-DESTRUCTIVE-ROLLBACK-MISSING",
-}
-
-const (
-	policyViolation = "SHIP-ACTION-POLICY-VIOLATION"
-	builtinApproval = "builtin-high-impact-approval"
-)
-
-// Mandatory says whether a finding stands for a control that no suppression
-// takes away.
-func Mandatory(f *check.Finding) bool {
-	return slices.Contains(mandatory, f.CheckID) ||
-		f.CheckID == policyViolation && f.Evidence["policy_id"] == builtinApproval
-}
-
 const matched = "matched"
 
 type contributions struct {
@@ -77,7 +57,7 @@ func classify(f *check.Finding, failOn []check.Severity) (Category, Rule, string
 	switch {
 	case unsupported(f):
 		return Excluded, UnsupportedEvidence, "It rests on evidence that may raise a question but decides nothing."
-	case f.Suppressed && Mandatory(f):
+	case f.Suppressed && check.Mandatory(f):
 		return Blocker, PolicyBlockNew, "It is a mandatory control: a suppression does not take it away."
 	case f.Suppressed:
 		return Excluded, Suppressed, "The manifest suppresses it."

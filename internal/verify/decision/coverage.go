@@ -177,15 +177,16 @@ func (b *builder) actions(c *Coverage) {
 			b.list(c, i)
 		}
 		switch {
-		case !open && concern:
+		case open:
+		case concern:
 			c.Semantic.Concerns++
-		case !open && a.Assessment.IdentityEligible && a.Assessment.BindingEligible:
+		case a.Assessment.IdentityEligible && a.Assessment.BindingEligible:
 			b.list(c, effect.Issue{
 				Kind: "incomplete_surface", Subject: a.Tool.Name, ToolID: a.Tool.ID,
 				SourceType: a.Tool.Origin.Type, SourceRef: a.Tool.Origin.Ref,
 				Why: "The action is not known well enough to pass.",
 			})
-		case !open && len(a.Tool.Issues) == 0 && b.in.Head.Graph.Eligible:
+		case len(a.Tool.Issues) == 0 && b.in.Head.Graph.Eligible:
 			b.list(c, effect.Issue{
 				Kind: "incomplete_tool_identity", Subject: a.Tool.Name, ToolID: a.Tool.ID,
 				SourceType: a.Tool.Origin.Type, SourceRef: a.Tool.Origin.Ref,

@@ -104,7 +104,7 @@ func TestSuppressingAMandatoryControlNeverPasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := inputs().Draw(t, "in")
 		f := findings().Draw(t, "control")
-		if !decision.Mandatory(&f) || f.Support != nil && !f.Support.PolicyEligible {
+		if !check.Mandatory(&f) || f.Support != nil && !f.Support.PolicyEligible {
 			return
 		}
 		f.Suppressed = true
