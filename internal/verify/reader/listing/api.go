@@ -89,8 +89,9 @@ func (b *block) list(name string, text []byte, keys ...string) (*file, []source.
 		return f, []source.Value{f.root}, "", nil
 	case source.Null:
 		return f, nil, "", nil
+	default:
+		return nil, nil, "", f.fail(f.root, "", "holds neither a list nor an object")
 	}
-	return nil, nil, "", f.fail(f.root, "", "holds neither a list nor an object")
 }
 
 // lines reads JSON Lines; empty lines are no rows.

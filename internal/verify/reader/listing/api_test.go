@@ -173,7 +173,7 @@ func TestPolicyRuleFilesAreReadStrictly(t *testing.T) {
 		{"a misspelt control", "approvals_required: [a]\n", "unknown key"},
 		{"not a list", "approval_required: create_refund\n", "is not a list"},
 		{"not a name", "confirmation_required: [1]\n", "not a name"},
-		{"a misspelt field", "tool_output_schemas: {t: {sucess_fields: []}}\n", "unknown key"},
+		{"a misspelt field", "tool_output_schemas: {t: {success_field: []}}\n", "unknown key"},
 		{"a list of rules", "[]", "not an object"},
 	} {
 		_, err := openai(tree("p.yaml", c.text), manifest.OpenAI{PolicyRules: artifacts("p.yaml")})

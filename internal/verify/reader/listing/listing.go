@@ -80,6 +80,7 @@ func (f *file) entries(key string) ([]source.Value, string, bool) {
 		if list := f.root.Get(key); list.Kind == source.List {
 			return list.Items, "/" + key, true
 		}
+	default:
 	}
 	return nil, "", false
 }

@@ -1,0 +1,147 @@
+// Package reader reads every source that a manifest declares, with the reader
+// of its kind (docs/spec/verification.md §§4.4, 4.5, 5.2).
+//
+// Nothing is passed over in silence: a source ends as loaded, missing, failed
+// or unsupported, and all but the first say so in a warning (ruling R13).
+package reader
+
+import (
+	"fmt"
+	"io/fs"
+	"strconv"
+
+	"plimsoll.dev/internal/verify/manifest"
+	"plimsoll.dev/internal/verify/reader/flow"
+	"plimsoll.dev/internal/verify/reader/listing"
+	"plimsoll.dev/internal/verify/reader/openapi"
+	"plimsoll.dev/internal/verify/tool"
+)
+
+// A row reads one row of tool_sources.
+type row func(*manifest.Manifest, manifest.Source, fs.FS) (*tool.Reading, *tool.SourceError)
+
+// rows are the readers of tool_sources by type.
+func rows(kind string) row {
+	switch kind {
+	case "mcp":
+		return listing.ReadMCP
+	case "openapi":
+		return openapi.ReadSource
+	case "conductor":
+		return flow.ReadConductor
+	}
+	return nil
+}
+
+// A block reads one framework block of the manifest; without one it answers
+// nil or an empty reading.
+type block struct {
+	name string
+	read func(*manifest.Manifest, fs.FS) (*tool.Reading, *tool.SourceError)
+	used func(*manifest.Manifest) bool
+}
+
+// blocks are the framework blocks in the order of §4.5. One without a reader is
+// unsupported.
+var blocks = []block{
+	{"openai_api", listing.ReadOpenAI, func(m *manifest.Manifest) bool { return m.OpenAI != nil }},
+	{"anthropic", listing.ReadAnthropic, func(m *manifest.Manifest) bool { return m.Anthropic != nil }},
+	{"google_adk", nil, func(m *manifest.Manifest) bool { return m.ADK != nil }},
+	{"langchain", nil, func(m *manifest.Manifest) bool { return m.LangChain != nil }},
+	{"crewai", nil, func(m *manifest.Manifest) bool { return m.CrewAI != nil }},
+	{"n8n", flow.ReadN8N, func(m *manifest.Manifest) bool { return m.N8N != nil }},
+}
+
+// Read reads all sources of a manifest in its order: tool_sources, then the
+// framework blocks. tree is the manifest directory. The error is the first
+// source that is not optional and cannot be read: exit 3.
+func Read(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.SourceError) {
+	out := &tool.Reading{}
+	for _, s := range m.Sources {
+		if err := source(out, m, s, tree); err != nil {
+			return nil, err
+		}
+	}
+	for _, b := range blocks {
+		if !b.used(m) {
+			continue
+		}
+		if b.read == nil {
+			unsupported(out, tool.Source{ID: b.name, Type: b.name, Path: m.Name})
+			continue
+		}
+		r, err := b.read(m, tree)
+		if err != nil {
+			return nil, err
+		}
+		add(out, r, tool.Source{ID: b.name, Type: b.name, Path: m.Name, State: tool.Loaded})
+	}
+	names(out)
+	return out, nil
+}
+
+// source reads one row of tool_sources.
+func source(out *tool.Reading, m *manifest.Manifest, s manifest.Source, tree fs.FS) *tool.SourceError {
+	state := tool.Source{ID: s.ID, Type: s.Type, Path: s.Path, State: tool.Loaded, Optional: s.Optional}
+	read := rows(s.Type)
+	if read == nil {
+		unsupported(out, state)
+		return nil
+	}
+	r, err := read(m, s, tree)
+	switch {
+	case err == nil:
+		add(out, r, state)
+		return nil
+	case s.Optional:
+		out.Add(tool.Skipped(state, err))
+		return nil
+	}
+	if err.SourceID == "" {
+		err.SourceID = s.ID
+	}
+	return err
+}
+
+// add appends a reading, and the row of its source where the reader itself
+// keeps none.
+func add(out, r *tool.Reading, s tool.Source) {
+	if r == nil {
+		r = &tool.Reading{}
+	}
+	if len(r.Sources) == 0 {
+		s.Tools = len(r.Tools)
+		out.Sources = append(out.Sources, s)
+	}
+	out.Add(r)
+}
+
+// unsupported names a source that nobody here can read (ruling R13).
+func unsupported(out *tool.Reading, s tool.Source) {
+	s.State = tool.Unsupported
+	out.Sources = append(out.Sources, s)
+	out.Warn("unsupported_source_type",
+		fmt.Sprintf("unsupported source type %s: the source was not read and nothing in it was evaluated", strconv.Quote(s.Type)),
+		tool.Origin{Type: s.Type, SourceID: s.ID, Ref: s.Path, Path: s.Path})
+}
+
+// names warns of names that frameworks and hosts may refuse or spell otherwise
+// (§5.1); the tools stay.
+func names(out *tool.Reading) {
+	for i := range out.Tools {
+		if t := &out.Tools[i]; !plainName(t.Name) {
+			out.Warn("unusual_tool_name", "the tool name "+strconv.Quote(t.Name)+" is not made of 1 to 129 letters, digits, dots, dashes and underscores", t.Origin)
+		}
+	}
+}
+
+// plainName is ^[A-Za-z][A-Za-z0-9._-]{0,128}$.
+func plainName(name string) bool {
+	for i, c := range []byte(name) {
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !letter && (i == 0 || (c < '0' || '9' < c) && c != '.' && c != '_' && c != '-') {
+			return false
+		}
+	}
+	return 1 <= len(name) && len(name) <= 129
+}

@@ -1,0 +1,78 @@
+package reader_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"plimsoll.dev/internal/verify/manifest"
+	"plimsoll.dev/internal/verify/reader"
+	"plimsoll.dev/internal/verify/tool"
+)
+
+func states(r *tool.Reading) []string {
+	var out []string
+	for _, s := range r.Sources {
+		out = append(out, fmt.Sprintf("%s %s %s %d", s.ID, s.Type, s.State, s.Tools))
+	}
+	return out
+}
+
+func same(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s\ngot  %s\nwant %s", what, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
+	}
+}
+
+func TestEverySourceEndsInAState(t *testing.T) {
+	files := fstest.MapFS{
+		"a.json":   {Data: []byte(`[{"name":"one"},{"name":"two words"},{"name":"9"}]`)},
+		"api.yaml": {Data: []byte("openapi: 3.0.0\npaths: {/x: {get: {}}}\n")},
+		"bad.json": {Data: []byte(`{`)},
+		"o.json":   {Data: []byte(`[{"name":"f"}]`)},
+	}
+	m := &manifest.Manifest{
+		Name: "shipgate.yaml",
+		Sources: []manifest.Source{
+			{ID: "kit", Type: "mcp", Path: "a.json"},
+			{ID: "later", Type: "telepathy", Path: "x"},
+			{ID: "gone", Type: "mcp", Path: "gone.json", Optional: true},
+			{ID: "broken", Type: "mcp", Path: "bad.json", Optional: true},
+			{ID: "api", Type: "openapi", Path: "api.yaml"},
+		},
+		OpenAI:    &manifest.OpenAI{Tools: []manifest.Artifact{{Path: "o.json"}}},
+		Anthropic: &manifest.Anthropic{},
+	}
+	r, err := reader.Read(m, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "sources", states(r), []string{
+		"kit mcp loaded 3", "later telepathy unsupported 0", "gone mcp missing 0", "broken mcp failed 0", "api openapi loaded 1",
+		"openai_api openai_api.tools loaded 1", "anthropic anthropic loaded 0",
+	})
+	var codes []string
+	for _, w := range r.Warnings {
+		codes = append(codes, w.SourceID+" "+w.Code)
+	}
+	same(t, "warnings", codes, []string{
+		"later unsupported_source_type", "gone missing_optional_source", "broken unreadable_optional_source",
+		"kit unusual_tool_name", "kit unusual_tool_name",
+	})
+	if r.API == nil || !r.API.OpenAI || !r.API.Anthropic || len(r.Tools) != 5 {
+		t.Errorf("%+v, %d tools", r.API, len(r.Tools))
+	}
+}
+
+func TestASourceThatIsNotOptionalStopsTheReading(t *testing.T) {
+	for _, path := range []string{"gone.json", "bad.json", "../out.json"} {
+		m := &manifest.Manifest{Sources: []manifest.Source{{ID: "kit", Type: "mcp", Path: path}}}
+		r, err := reader.Read(m, fstest.MapFS{"bad.json": {Data: []byte("[")}})
+		if r != nil || err == nil || err.SourceID != "kit" {
+			t.Errorf("%s: %v, %v", path, r, err)
+		}
+	}
+}
