@@ -36,7 +36,10 @@ func ReadN8N(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.SourceError
 			return nil, err
 		}
 	}
-	return r.out, r.surroundings(m.N8N)
+	if err := r.surroundings(m.N8N); err != nil {
+		return nil, err
+	}
+	return r.out, nil
 }
 
 type n8nReader struct {
