@@ -5,6 +5,7 @@ package git_test
 import (
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A pipe blocks whoever opens it, and git gives up when it meets one.
@@ -45,3 +46,30 @@ func TestAPipeIsNeitherReadNorWaitedFor(t *testing.T) {
 		})
 	}
 }
+
+func TestAPipeInASideIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t, files{"shipgate.yaml": declared})
+	if err := syscall.Mkfifo(r.at("t.json"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan bool, 1)
+	p := r.pair(nil)
+	go func() {
+		f, err := p.Head.Open("t.json")
+		if err == nil {
+			info, _ := f.Stat() //nolint:errcheck // a nil info fails the test below
+			if info == nil || info.Mode().IsRegular() {
+				t.Error("a pipe looks like a file")
+			}
+			f.Close()
+		}
+		done <- true
+	}()
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second):
+		t.Fatal("it waits for a pipe")
+	}
+}
+

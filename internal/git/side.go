@@ -35,26 +35,72 @@ func (w *workSide) close() error { return w.root.Close() }
 
 // Open opens a file or a folder below the side's root.
 func (w *workSide) Open(name string) (fs.File, error) {
-	if err := openable(name); err != nil {
-		return nil, err
+	at, _, err := follow(name, w.look)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	f, err := w.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|nonblocking, 0)
+	f, err := w.root.OpenFile(filepath.FromSlash(at), os.O_RDONLY|nonblocking, 0)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: sideError(err)}
 	}
 	return f, nil
 }
 
-// Stat looks at what lies at name without opening it.
-func (w *workSide) Stat(name string) (fs.FileInfo, error) {
-	if err := openable(name); err != nil {
-		return nil, err
-	}
-	info, err := w.root.Stat(filepath.FromSlash(name))
+func (w *workSide) look(name string) (fs.FileMode, string, error) {
+	info, err := w.root.Lstat(filepath.FromSlash(name))
 	if err != nil {
-		return nil, &fs.PathError{Op: "stat", Path: name, Err: sideError(err)}
+		return 0, "", sideError(err)
 	}
-	return info, nil
+	if !isLink(info) {
+		return info.Mode(), "", nil
+	}
+	target, err := w.root.Readlink(filepath.FromSlash(name))
+	if err != nil {
+		return 0, "", sideError(err)
+	}
+	return fs.ModeSymlink, target, nil
+}
+
+var errTooManyLinks = errors.New("too many links")
+
+// follow leads a name through links to what it stands for, inside of one side
+// and never through git's own folder. look says what lies at a path none of
+// whose folders is a link, and where it leads if it is one.
+func follow(name string, look func(string) (mode fs.FileMode, target string, err error)) (at string, mode fs.FileMode, err error) {
+	if err := openable(name); err != nil {
+		return "", 0, err
+	}
+	rest, done, hops := name, ".", 0
+	mode = fs.ModeDir
+	for rest != "." && rest != "" {
+		first, more, _ := strings.Cut(rest, "/")
+		next := path.Join(done, first)
+		var target string
+		if mode, target, err = look(next); err != nil {
+			return "", 0, err
+		}
+		if mode&fs.ModeSymlink == 0 {
+			if more != "" && !mode.IsDir() {
+				return "", 0, fs.ErrNotExist
+			}
+			rest, done = more, next
+			continue
+		}
+		if hops++; hops > maxHops {
+			return "", 0, errTooManyLinks
+		}
+		if len(target) > maxLinkText || target == "" || strings.HasPrefix(target, "/") {
+			return "", 0, fs.ErrPermission
+		}
+		rest, done, mode = path.Join(done, target, more), ".", fs.ModeDir
+		if rest == ".." || strings.HasPrefix(rest, "../") {
+			return "", 0, fs.ErrPermission
+		}
+		if err := openable(rest); err != nil {
+			return "", 0, err
+		}
+	}
+	return done, mode, nil
 }
 
 // openable refuses names that are none and everything of git's own folder.
@@ -94,16 +140,18 @@ type treeSide struct {
 	dir   string // of the repository, "" for its root
 }
 
-var errTooManyLinks = errors.New("too many links")
-
 // Open opens a file or a folder of the commit.
 func (t *treeSide) Open(name string) (fs.File, error) {
-	at, e, err := t.resolve(name)
+	at, mode, err := follow(name, t.look)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	if e.mode == modeFolder {
+	if mode.IsDir() {
 		return t.folder(name, at)
+	}
+	e, err := t.entry(at)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	obj, err := t.blobs.get(e.id, sideFileBound)
 	if err != nil {
@@ -113,65 +161,38 @@ func (t *treeSide) Open(name string) (fs.File, error) {
 	return &sideFile{sideInfo: info, Reader: bytes.NewReader(obj.data)}, nil
 }
 
-// resolve follows name to a file or a folder; at is its path in the repository.
-func (t *treeSide) resolve(name string) (at string, e entry, err error) {
-	if err := openable(name); err != nil {
-		return "", entry{}, err
+// entry is what the commit has at a path of the side.
+func (t *treeSide) entry(at string) (entry, error) { return t.tree.entry(t.place(at)) }
+
+func (t *treeSide) place(at string) string {
+	if at == "." {
+		return t.dir
 	}
-	rest, done, hops := name, "", 0
-	if name == "." {
-		rest = ""
-	}
-	for rest != "" {
-		first, more, _ := strings.Cut(rest, "/")
-		next := join(done, first)
-		if e, err = t.tree.entry(join(t.dir, next)); err != nil {
-			return "", entry{}, err
-		}
-		switch {
-		case e.link():
-			if hops++; hops > maxHops {
-				return "", entry{}, errTooManyLinks
-			}
-			target, err := t.target(done, e)
-			if err != nil {
-				return "", entry{}, err
-			}
-			rest, done = path.Join(target, more), ""
-			if rest == "." {
-				rest = ""
-			}
-		case e.mode == modeFolder, e.file() && more == "":
-			rest, done = more, next
-		default:
-			return "", entry{}, fs.ErrNotExist
-		}
-	}
-	if done == "" {
-		return t.dir, entry{mode: modeFolder}, nil
-	}
-	e, err = t.tree.entry(join(t.dir, done))
-	return join(t.dir, done), e, err
+	return join(t.dir, at)
 }
 
-// target is where a link in the folder dir leads, relative to the side's root.
-func (t *treeSide) target(dir string, e entry) (string, error) {
-	obj, err := t.blobs.get(e.id, maxLinkText)
-	if err != nil {
-		return "", err
+// look says what lies at a path; a submodule is nothing.
+func (t *treeSide) look(name string) (fs.FileMode, string, error) {
+	e, err := t.entry(name)
+	switch {
+	case err != nil:
+		return 0, "", err
+	case e.mode == modeFolder:
+		return fs.ModeDir, "", nil
+	case e.link():
+		obj, err := t.blobs.get(e.id, maxLinkText)
+		if err != nil {
+			return 0, "", err
+		}
+		return fs.ModeSymlink, string(obj.data), nil
+	case e.file():
+		return 0, "", nil
 	}
-	if obj.data == nil || bytes.HasPrefix(obj.data, []byte("/")) {
-		return "", fs.ErrPermission
-	}
-	target := path.Join(dir, string(obj.data))
-	if target == ".." || strings.HasPrefix(target, "../") {
-		return "", fs.ErrPermission
-	}
-	return target, openable(target)
+	return 0, "", fs.ErrNotExist
 }
 
 func (t *treeSide) folder(name, at string) (fs.File, error) {
-	list, err := t.tree.folder(at)
+	list, err := t.tree.folder(t.place(at))
 	if err == nil && list == nil {
 		err = fs.ErrNotExist
 	}
@@ -180,37 +201,55 @@ func (t *treeSide) folder(name, at string) (fs.File, error) {
 	}
 	d := &sideDir{sideInfo: sideInfo{name: path.Base(name), mode: fs.ModeDir}}
 	for entryName, e := range list {
-		info := sideInfo{name: entryName, size: -1}
+		item := sideEntry{sideInfo: sideInfo{name: entryName}, side: t, at: path.Join(at, entryName)}
 		switch {
 		case e.mode == modeFolder:
-			info.mode = fs.ModeDir
+			item.mode = fs.ModeDir
 		case e.link():
-			info.mode = fs.ModeSymlink
+			item.mode = fs.ModeSymlink
 		case !e.file():
 			continue
 		}
-		d.entries = append(d.entries, info)
+		d.entries = append(d.entries, item)
 	}
-	slices.SortFunc(d.entries, func(a, b sideInfo) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(d.entries, func(a, b sideEntry) int { return strings.Compare(a.name, b.name) })
 	return d, nil
 }
 
-// sideInfo is what is known of an entry of a commit. The size of an entry of a
-// listing is not known before it is opened: -1.
+// sideInfo is what is known of an entry of a commit.
 type sideInfo struct {
 	name string
 	size int64
 	mode fs.FileMode
 }
 
-func (i sideInfo) Name() string               { return i.name }
-func (i sideInfo) Size() int64                { return i.size }
-func (i sideInfo) Mode() fs.FileMode          { return i.mode }
-func (i sideInfo) Type() fs.FileMode          { return i.mode.Type() }
-func (i sideInfo) ModTime() time.Time         { return time.Time{} }
-func (i sideInfo) IsDir() bool                { return i.mode.IsDir() }
-func (i sideInfo) Sys() any                   { return nil }
-func (i sideInfo) Info() (fs.FileInfo, error) { return i, nil }
+func (i sideInfo) Name() string       { return i.name }
+func (i sideInfo) Size() int64        { return i.size }
+func (i sideInfo) Mode() fs.FileMode  { return i.mode }
+func (i sideInfo) Type() fs.FileMode  { return i.mode.Type() }
+func (i sideInfo) ModTime() time.Time { return time.Time{} }
+func (i sideInfo) IsDir() bool        { return i.mode.IsDir() }
+func (i sideInfo) Sys() any           { return nil }
+
+// sideEntry is one entry of a listing. Its size is asked for only when somebody
+// wants it.
+type sideEntry struct {
+	sideInfo
+	side *treeSide
+	at   string
+}
+
+// Info is the entry with its size.
+func (e sideEntry) Info() (fs.FileInfo, error) {
+	if e.mode != 0 {
+		return e.sideInfo, nil
+	}
+	f, err := e.side.Open(e.at)
+	if err != nil {
+		return nil, err
+	}
+	return f.Stat()
+}
 
 // sideFile is one open file of a commit.
 type sideFile struct {
@@ -227,7 +266,7 @@ func (f *sideFile) Size() int64 { return f.sideInfo.size }
 // sideDir is one open folder of a commit.
 type sideDir struct {
 	sideInfo
-	entries []sideInfo
+	entries []sideEntry
 	next    int
 }
 
