@@ -70,7 +70,7 @@ func (p *Pair) Close() {
 		p.batch.close()
 	}
 	for _, w := range p.work {
-		w.close() //nolint:errcheck // it was only read
+		w.close()
 	}
 	if p.repo != nil {
 		p.repo.close()

@@ -57,10 +57,10 @@ func TestBothSidesOfAWorkingTree(t *testing.T) {
 		t.Fatalf("base %q, gap %+v", p.BaseRef, p.Gap)
 	}
 	for name, want := range map[string][2]string{
-		"tools/a.json":   {"one", "three"},
+		"tools/a.json":       {"one", "three"},
 		"tools/mcp-new.json": {"<missing>", "n"},
-		"gone.json":      {"x", "<missing>"},
-		".git/config":    {"<refused>", "<refused>"},
+		"gone.json":          {"x", "<missing>"},
+		".git/config":        {"<refused>", "<refused>"},
 	} {
 		if got := [2]string{read(t, p.Base, name), read(t, p.Head, name)}; got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

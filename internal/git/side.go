@@ -261,7 +261,7 @@ func (f *sideFile) Stat() (fs.FileInfo, error) { return f.sideInfo, nil }
 func (f *sideFile) Close() error               { return nil }
 
 // Size is the file's, not what is left of the reader.
-func (f *sideFile) Size() int64 { return f.sideInfo.size }
+func (f *sideFile) Size() int64 { return f.sideInfo.size } //nolint:staticcheck // the reader has a method of this name
 
 // sideDir is one open folder of a commit.
 type sideDir struct {
