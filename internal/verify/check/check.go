@@ -95,3 +95,22 @@ func ByID(id string) *Check {
 	}
 	return nil
 }
+
+// Known is the default severity and the floor of a check, as the manifest's
+// loader asks for them (§4.9).
+func Known(id string) (severity, floor string, ok bool) {
+	c := ByID(id)
+	if c == nil {
+		return "", "", false
+	}
+	return string(c.Severity), string(c.Floor), true
+}
+
+// IDs is the id of every check, in catalogue order.
+func IDs() []string {
+	var ids []string
+	for _, c := range Catalogue() {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
