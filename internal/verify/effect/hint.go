@@ -43,8 +43,8 @@ func (t *Tool) hasAny(tags []string, atLeast tool.Confidence) bool {
 	return slices.ContainsFunc(tags, func(tag string) bool { return t.HasHint(tag, atLeast) })
 }
 
-// EffectivelyReadOnly: the provider says readOnlyHint, or something sure says
-// read_only and nothing says that the tool writes (§6.1).
+// EffectivelyReadOnly says whether the provider sets readOnlyHint, or something
+// sure says read_only and nothing says that the tool writes (§6.1).
 func (t *Tool) EffectivelyReadOnly() bool {
 	if hint, ok := t.Flag("readOnlyHint"); ok && hint {
 		return true
@@ -52,12 +52,14 @@ func (t *Tool) EffectivelyReadOnly() bool {
 	return t.HasHint("read_only", tool.High) && !t.hasAny(writeTags, tool.Medium)
 }
 
-// WriteTool: not read-only, and something says that it writes (§6.1).
+// WriteTool says whether the tool is not read-only and something says that it
+// writes (§6.1).
 func (t *Tool) WriteTool() bool {
 	return !t.EffectivelyReadOnly() && t.hasAny(writeTags, tool.Medium)
 }
 
-// HighRisk: not read-only, and about something that can hurt (§6.1).
+// HighRisk says whether the tool is not read-only and about something that can
+// hurt (§6.1).
 func (t *Tool) HighRisk() bool {
 	return !t.EffectivelyReadOnly() && t.hasAny(highRiskTags, tool.Medium)
 }
@@ -191,26 +193,22 @@ func (t *Tool) topic(tag, source, word string, words, scopes wordSet) {
 	if source == hintScope {
 		evidence = "the scope word " + word
 	}
-	readOnly := t.EffectivelyReadOnly()
+	readOnly, writes := t.EffectivelyReadOnly(), t.WriteTool()
 	sure := tool.Medium
-	switch tag {
-	case "financial_action":
+	switch {
+	case tag == "financial_action" && !readOnly && (writes || scopes["write"]):
+		sure = tool.High
+	case tag == "financial_action":
 		sure = tool.Low
-		if !readOnly && (t.WriteTool() || scopes["write"]) {
-			sure = tool.High
-		}
-	case "customer_communication":
-		switch {
-		case readOnly:
-			sure = tool.Low
-		case t.WriteTool():
-			sure = tool.High
-		}
-		if out := words.first(outgoing); out != "" && !readOnly {
-			defer t.say("external_write", source, tool.Medium, evidence+" with "+out)
-		}
+	case tag == "customer_communication" && readOnly:
+		sure = tool.Low
+	case tag == "customer_communication" && writes:
+		sure = tool.High
 	}
 	t.say(tag, source, sure, evidence)
+	if out := words.first(outgoing); tag == "customer_communication" && out != "" && !readOnly {
+		t.say("external_write", source, tool.Medium, evidence+" with "+out)
+	}
 }
 
 // hintManual applies what people say. Where a name fits several tools only the

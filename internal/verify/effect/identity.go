@@ -1,0 +1,372 @@
+package effect
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll.dev/internal/canonical"
+	"plimsoll.dev/internal/verify/manifest"
+	"plimsoll.dev/internal/verify/tool"
+)
+
+// stableID is prefix, underscore and the full digest of the object in compact
+// canonical JSON (§5.4).
+func stableID(prefix string, o canonical.Object) string {
+	return prefix + "_" + canonical.UTF8.SHA256(o)
+}
+
+// observation is one tool of the reading and its id.
+type observation struct {
+	id   string
+	tool *tool.Tool
+}
+
+// observationID names an observation by what its source calls it.
+func observationID(t *tool.Tool) string {
+	return stableID("obs_v1", canonical.Object{
+		{Key: "native_locator", Value: t.Locator()},
+		{Key: "source_id", Value: t.Origin.SourceID},
+		{Key: "source_type", Value: t.Origin.Type},
+	})
+}
+
+// observe gives every tool of the reading its id, in the order of ids. A tool
+// that cannot be told apart from another has no identity: exit 3.
+func observe(m *manifest.Manifest, r *tool.Reading) ([]observation, error) {
+	known := map[string]bool{}
+	for _, s := range r.Sources {
+		known[s.ID] = true
+	}
+	if len(known) > 0 {
+		for _, s := range m.Sources {
+			known[s.ID] = true
+		}
+	}
+	all := make([]observation, 0, len(r.Tools))
+	first := make(map[string]*tool.Tool, len(r.Tools))
+	for i := range r.Tools {
+		t := &r.Tools[i]
+		switch {
+		case strings.TrimSpace(t.Origin.SourceID) == "":
+			return nil, unreadable(t, fmt.Sprintf("the tool %q comes from a source without an id", t.Name))
+		case len(known) > 0 && !known[t.Origin.SourceID]:
+			return nil, unreadable(t, fmt.Sprintf("the tool %q names the source %q, which was not read", t.Name, t.Origin.SourceID))
+		}
+		id := observationID(t)
+		if other, twice := first[id]; twice {
+			return nil, unreadable(t, fmt.Sprintf(
+				"the tool %q is there twice in this source, the first time at %s: two tools of one name cannot be told apart", t.Name, place(other.Origin),
+			))
+		}
+		first[id] = t
+		all = append(all, observation{id, t})
+	}
+	slices.SortFunc(all, func(a, b observation) int { return strings.Compare(a.id, b.id) })
+	return all, nil
+}
+
+func unreadable(t *tool.Tool, detail string) error {
+	o := t.Origin
+	return &tool.SourceError{
+		SourceID: o.SourceID, Path: cmp.Or(o.Path, o.Ref), Line: o.Start.Line, Pointer: o.Pointer,
+		Problem: tool.Malformed, Detail: detail,
+	}
+}
+
+// place is where something stands, for people.
+func place(o tool.Origin) string {
+	file := cmp.Or(o.Path, o.Ref, o.SourceID)
+	switch {
+	case o.Location != "":
+		return o.Location
+	case o.Start.Line > 0:
+		return fmt.Sprintf("%s:%d", file, o.Start.Line)
+	case o.Pointer != "":
+		return file + "#" + o.Pointer
+	}
+	return file
+}
+
+// identify makes canonical tools of observations: one each, or one for all the
+// members of a valid binding (§5.4). Nothing is ever joined by name.
+func (x *resolver) identify(all []observation) {
+	bound := map[string]int{} // observation id to the valid binding that has it
+	bindings := make([][]observation, len(x.m.Identities))
+	refused := map[string][]Issue{}
+	refuse := func(n int, o observation, why string) {
+		b := x.m.Identities[n]
+		i := at(o.tool.Origin, InvalidBinding, o.tool.Name, fmt.Sprintf("The binding %s applies nowhere: %s.", b.ID, why))
+		i.Path, i.Key = identityPath(n), "tool_identity.bindings[].members[].source_id"
+		refused[o.id] = append(refused[o.id], i)
+	}
+	owners := map[string][]int{}
+	faults := make([]string, len(x.m.Identities))
+	for n, b := range x.m.Identities {
+		bindings[n], faults[n] = members(b, x.observed)
+		for _, o := range bindings[n] {
+			owners[o.id] = append(owners[o.id], n)
+		}
+	}
+	// An observation in two bindings is in neither, and so are they.
+	for n := range bindings {
+		for _, o := range bindings[n] {
+			if len(owners[o.id]) > 1 && faults[n] == "" {
+				faults[n] = fmt.Sprintf("%s of %s is a member of another binding, too", o.tool.Name, o.tool.Origin.SourceID)
+			}
+		}
+	}
+	for n, b := range x.m.Identities {
+		if faults[n] == "" {
+			for _, o := range bindings[n] {
+				bound[o.id] = n
+			}
+			x.s.Catalog = append(x.s.Catalog, bind(b, bindings[n]))
+			continue
+		}
+		for _, o := range bindings[n] {
+			refuse(n, o, faults[n])
+		}
+		if len(bindings[n]) == 0 {
+			x.orphan(Issue{
+				Kind: InvalidBinding, Subject: b.ID, Path: identityPath(n), Key: "tool_identity.bindings[].members[].tool",
+				Why: fmt.Sprintf("The binding %s applies nowhere: %s.", b.ID, faults[n]),
+			})
+		}
+	}
+	for _, o := range all {
+		if _, ok := bound[o.id]; ok {
+			continue
+		}
+		t := &Tool{
+			ID:           stableID("tool_v2", canonical.Object{{Key: "observation_id", Value: o.id}}),
+			Observations: []string{o.id}, Tool: *o.tool, Members: []tool.Tool{*o.tool}, Status: "structural",
+		}
+		t.Provider = cmp.Or(o.tool.Provider, o.tool.Origin.SourceID)
+		for _, i := range refused[o.id] {
+			i.ToolID = t.ID
+			t.Issues = append(t.Issues, i)
+		}
+		x.s.Catalog = append(x.s.Catalog, t)
+	}
+	for _, t := range x.s.Catalog {
+		t.Interface = interfaceOf(t)
+	}
+	slices.SortFunc(x.s.Catalog, func(a, b *Tool) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+	})
+}
+
+func identityPath(n int) []string { return []string{"tool_identity", "bindings", fmt.Sprint(n)} }
+
+// members are the observations that a binding names, the primary first and the
+// others by id, and what is wrong with the binding.
+func members(b manifest.Identity, observed func(manifest.Selector) []observation) (found []observation, fault string) {
+	primary := observed(b.Primary)
+	seen := map[string]bool{}
+	for _, sel := range b.Members {
+		hits := observed(sel)
+		for _, o := range hits {
+			if !seen[o.id] {
+				seen[o.id] = true
+				found = append(found, o)
+			}
+		}
+		switch {
+		case len(hits) == 0:
+			fault = cmp.Or(fault, fmt.Sprintf("no tool of the sources is %s", describe(sel)))
+		case len(hits) > 1:
+			fault = cmp.Or(fault, fmt.Sprintf("%d tools of the sources are %s", len(hits), describe(sel)))
+		}
+	}
+	switch {
+	case fault != "":
+	case len(found) < 2:
+		fault = "its members are fewer than two different tools"
+	case len(primary) != 1:
+		fault = fmt.Sprintf("its primary %s is not exactly one tool", describe(b.Primary))
+	case !seen[primary[0].id]:
+		fault = "its primary is not among its members"
+	}
+	slices.SortFunc(found, func(a, b observation) int {
+		if len(primary) == 1 && a.id != b.id {
+			if a.id == primary[0].id {
+				return -1
+			}
+			if b.id == primary[0].id {
+				return 1
+			}
+		}
+		return strings.Compare(a.id, b.id)
+	})
+	return found, fault
+}
+
+// bind is one canonical tool out of the members of a valid binding. It starts
+// from the primary; what the primary leaves open is filled from the others, and
+// nothing is overwritten.
+func bind(b manifest.Identity, all []observation) *Tool {
+	t := &Tool{
+		ID: stableID("tool_v2", canonical.Object{
+			{Key: "binding_id", Value: b.ID},
+			{Key: "provider", Value: b.Provider},
+		}),
+		BindingID: b.ID, Tool: *all[0].tool, Status: "declared",
+	}
+	t.Provider = cmp.Or(b.Provider, all[0].tool.Provider, all[0].tool.Origin.SourceID)
+	t.Annotations = map[string]any{}
+	var differ []string
+	mode := ""
+	for n, o := range all {
+		m := o.tool
+		t.Observations = append(t.Observations, o.id)
+		t.Members = append(t.Members, *m)
+		// The first that says something is what the others are held against.
+		if n > 0 {
+			differ = append(differ, differences(&t.Tool, m)...)
+		}
+		switch own := ownAuthority(m.Auth).mode; {
+		case mode == "":
+			mode = own
+		case own != "" && own != mode:
+			differ = append(differ, "their authority mode")
+		}
+		t.fill(m)
+	}
+	if differ = sorted(differ); len(differ) > 0 {
+		i := about(t, ConflictingIdentity, "The members of the binding "+b.ID+" differ in "+strings.Join(differ, ", ")+".")
+		i.Key, i.Candidates = "tool_identity.bindings[].members", sourceIDs(t)
+		t.Issues = append(t.Issues, i)
+	}
+	return t
+}
+
+// fill completes t from a member.
+func (t *Tool) fill(m *tool.Tool) {
+	t.Description = cmp.Or(t.Description, m.Description)
+	t.Owner = cmp.Or(t.Owner, m.Owner)
+	if !t.SchemaKnown() || len(t.Params) == 0 && t.Input == nil {
+		t.Input, t.Params = m.Input, m.Params
+	}
+	t.Signature = cmp.Or(t.Signature, m.Signature)
+	if t.Output == nil {
+		t.Output = m.Output
+	}
+	t.Auth.Type = cmp.Or(t.Auth.Type, m.Auth.Type)
+	t.Auth.CredentialMode = cmp.Or(t.Auth.CredentialMode, m.Auth.CredentialMode)
+	t.Auth.Source = cmp.Or(t.Auth.Source, m.Auth.Source)
+	t.Auth.Scopes = sorted(slices.Concat(t.Auth.Scopes, m.Auth.Scopes))
+	t.Auth.Anonymous = t.Auth.Anonymous || m.Auth.Anonymous
+	for key, value := range m.Annotations {
+		if _, have := t.Annotations[key]; !have {
+			t.Annotations[key] = value
+		}
+	}
+}
+
+func sourceIDs(t *Tool) []string {
+	ids := make([]string, 0, len(t.Members))
+	for i := range t.Members {
+		ids = append(ids, t.Members[i].Origin.SourceID)
+	}
+	return sorted(ids)
+}
+
+// differences are the things in which the observations of one capability must
+// not differ (§5.4, row merge). What one of them does not say is no difference.
+func differences(a, b *tool.Tool) []string {
+	var list []string
+	if x, y := inputsOf(a), inputsOf(b); x != nil && y != nil && !sameInputs(x, y) {
+		list = append(list, "their inputs")
+	}
+	for key, value := range a.Annotations {
+		other, both := b.Annotations[key]
+		if both && !locating[key] && canonical.UTF8.String(jsonValue(value)) != canonical.UTF8.String(jsonValue(other)) {
+			list = append(list, "the annotation "+key)
+		}
+	}
+	if a.Auth.Type != "" && b.Auth.Type != "" && !strings.EqualFold(a.Auth.Type, b.Auth.Type) {
+		list = append(list, "their auth type")
+	}
+	return list
+}
+
+// locating are annotations that say where an observation comes from or who holds
+// it. They differ between sources by nature.
+var locating = map[string]bool{
+	"httpMethod": true, "path": true, "title": true, "mcp_server": true, "agent_bindings": true, "agent_handoffs": true,
+	"binding_surface_partial": true, "adk_agent_name": true, "adk_agent_source_id": true, "codex_plugin": true,
+	"codex_plugin_mcp_server": true, "exposed_by": true,
+}
+
+type input struct {
+	kind     string
+	required bool
+}
+
+// inputsOf is the input interface of an observation with coarse types, nil when
+// it is not known.
+func inputsOf(t *tool.Tool) map[string]input {
+	if !(&Tool{Tool: *t}).SchemaKnown() {
+		return nil
+	}
+	inputs := make(map[string]input, len(t.Params))
+	for _, p := range t.Params {
+		kind := p.Type
+		if kind == "integer" {
+			kind = "number"
+		}
+		inputs[p.Name] = input{kind, p.Required || inputs[p.Name].required}
+	}
+	return inputs
+}
+
+func sameInputs(a, b map[string]input) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, x := range a {
+		y, ok := b[name]
+		if !ok || x.required != y.required || x.kind != "" && y.kind != "" && x.kind != y.kind {
+			return false
+		}
+	}
+	return true
+}
+
+// interfaceOf is names of inputs to "is required", nil when no schema is known.
+func interfaceOf(t *Tool) map[string]bool {
+	inputs := inputsOf(&t.Tool)
+	if inputs == nil {
+		return nil
+	}
+	names := make(map[string]bool, len(inputs))
+	for name, in := range inputs {
+		names[name] = in.required
+	}
+	return names
+}
+
+// jsonValue is v in the types that canonical JSON spells. Readers promise JSON
+// values; a value of another type is compared by its text.
+func jsonValue(v any) any {
+	switch v := v.(type) {
+	case nil, bool, string, json.Number, int, int64, []string, canonical.Object:
+		return v
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = jsonValue(item)
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for key, item := range v {
+			m[key] = jsonValue(item)
+		}
+		return m
+	}
+	return fmt.Sprint(v)
+}

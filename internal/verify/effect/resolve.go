@@ -1,0 +1,178 @@
+package effect
+
+import (
+	"fmt"
+	"slices"
+
+	"plimsoll.dev/internal/verify/manifest"
+	"plimsoll.dev/internal/verify/tool"
+)
+
+// resolver carries one resolution from step to step (§7.1).
+type resolver struct {
+	m *manifest.Manifest
+	r *tool.Reading
+	s *Surface
+
+	obsByName map[string][]observation
+	byName    map[string][]*Tool
+	bySource  map[sourceName][]*Tool
+
+	risk     map[string]*manifest.Risk // by tool id
+	shared   map[string]bool           // tool ids whose override fits other tools, too
+	declared map[string]*manifest.Action
+	conflict map[string]bool // node ids with conflicting binding evidence
+	orphans  []Issue         // of entries that fit no tool
+
+	assessments map[string]assessed
+}
+
+type assessed struct {
+	Assessment
+	authority authority
+}
+
+// Resolve says what the tools of one side may do, with whose authority, and who
+// may call them (docs/spec/verification.md §§5.4–6.4). The result does not depend
+// on the order of the reading. It keeps both arguments.
+//
+// Errors are *tool.SourceError where a tool has no identity (exit code 3) and
+// *ConfigError where declarations collide (exit code 2).
+func Resolve(m *manifest.Manifest, r *tool.Reading) (*Surface, error) {
+	x := &resolver{
+		m: m, r: r, s: &Surface{Manifest: m, Reading: r}, risk: map[string]*manifest.Risk{}, shared: map[string]bool{},
+		declared: map[string]*manifest.Action{}, assessments: map[string]assessed{},
+	}
+	all, err := observe(m, r)
+	if err != nil {
+		return nil, err
+	}
+	x.indexObservations(all)
+	x.identify(all)
+	x.indexTools()
+	x.risks()
+	for _, t := range x.s.Catalog {
+		t.hint(x.risk[t.ID], !x.shared[t.ID])
+	}
+	x.selectControls()
+	x.selectActions()
+	x.bind()
+	x.witness()
+	x.assess()
+	if err := x.act(); err != nil {
+		return nil, err
+	}
+	for _, a := range x.s.Actions {
+		a.hash()
+	}
+	return x.s, nil
+}
+
+// orphan keeps an issue of an entry that fits no tool until a tool is found to
+// carry it.
+func (x *resolver) orphan(i Issue) { x.orphans = append(x.orphans, i) }
+
+// rules are what policy rule files say, if there are any.
+func (x *resolver) rules() tool.APIPolicy {
+	if x.r.API == nil {
+		return tool.APIPolicy{}
+	}
+	return x.r.API.Policy
+}
+
+// selectActions resolves the declared actions. Two declarations of one tool
+// declare nothing: which of them holds is not ours to say.
+func (x *resolver) selectActions() {
+	rows := map[string]int{}
+	for n := range x.m.Surface.Actions {
+		d := &x.m.Surface.Actions[n]
+		sel := d.Selector
+		if len(sel.Path) == 0 {
+			sel.Path = []string{"action_surface", "actions", fmt.Sprint(d.Index)}
+		}
+		t := x.one(sel, "action_surface.actions")
+		if t == nil {
+			continue
+		}
+		if rows[t.ID]++; rows[t.ID] > 1 {
+			t.Issues = append(t.Issues, twice(t, "action_surface.actions", sel.Path))
+			delete(x.declared, t.ID)
+			continue
+		}
+		x.declared[t.ID] = d
+	}
+}
+
+// witness puts the issues that no tool carries where they are counted: on one
+// tool of the agent, else on one of the catalog, else on the graph (§5.4).
+func (x *resolver) witness() {
+	for _, t := range x.s.Catalog {
+		t.Issues = tidy(t.Issues)
+	}
+	if len(x.orphans) == 0 {
+		return
+	}
+	x.orphans = tidy(x.orphans)
+	if len(x.s.Catalog) == 0 {
+		x.s.Graph.Issues = tidy(slices.Concat(x.s.Graph.Issues, x.orphans))
+		x.s.Graph.Eligible = false
+		return
+	}
+	carrier := x.s.Catalog[0]
+	if reached := x.s.Tools(); len(reached) > 0 {
+		carrier = reached[0]
+	}
+	for _, i := range x.orphans {
+		i.ToolID = carrier.ID
+		carrier.Issues = append(carrier.Issues, i)
+	}
+	carrier.Issues = tidy(carrier.Issues)
+}
+
+// assess judges every tool of the catalog; only reachable ones become actions,
+// but their classes are wanted for all.
+func (x *resolver) assess() {
+	unread := unreadSources(x.r)
+	blocks := make(map[string]*manifest.Authority, len(x.m.Sources))
+	rows := make(map[string]bool, len(x.m.Sources))
+	for i := range x.m.Sources {
+		rows[x.m.Sources[i].ID] = true
+		if a := x.m.Sources[i].Authority; a != nil {
+			blocks[x.m.Sources[i].ID] = a
+		}
+	}
+	bound := map[string]bool{} // tool ids that an issue of the graph is about
+	for _, i := range x.s.Graph.Issues {
+		if i.ToolID != "" {
+			bound[i.ToolID] = true
+		}
+	}
+	for _, t := range x.s.Catalog {
+		d := x.declared[t.ID]
+		var block *manifest.Authority
+		dynamic := unread[t.Origin.SourceID]
+		for i := range t.Members {
+			id := t.Members[i].Origin.SourceID
+			if block == nil {
+				block = blocks[id]
+			}
+		}
+		au := resolveAuthority(t.Auth, block, d)
+		a := Assessment{Claims: effectClaims(t, au.scopes, d, x.risk[t.ID])}
+		t.classify(a.Claims)
+		if x.s.Reach[t.ID] != Reachable {
+			continue
+		}
+		a.assessEffect(t, d)
+		a.Claims = append(a.Claims, authorityClaim(t, au)...)
+		a.assessAuthority(t, au, rows[t.Origin.SourceID])
+		a.assessAnnotations(t)
+		a.assessSurface(t, dynamic)
+		a.BindingEligible = x.s.Graph.Root != "" && !bound[t.ID]
+		for _, node := range x.s.Paths[t.ID] {
+			a.BindingEligible = a.BindingEligible && !x.conflict[node]
+		}
+		a.finish(t)
+		x.assessments[t.ID] = assessed{a, au}
+	}
+}

@@ -1,0 +1,279 @@
+package effect
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"plimsoll.dev/internal/verify/manifest"
+)
+
+// describe is a selector for people.
+func describe(sel manifest.Selector) string {
+	text := sel.Tool
+	if sel.ToolID != "" {
+		text = sel.ToolID
+	}
+	for _, part := range []struct{ name, value string }{
+		{"provider", sel.Provider}, {"source type", sel.SourceType}, {"source", sel.SourceID},
+	} {
+		if part.value != "" {
+			text += fmt.Sprintf(" (%s %s)", part.name, part.value)
+		}
+	}
+	return text
+}
+
+// indexObservations prepares for observed: a member of a binding names an
+// observation, because canonical tools do not exist yet.
+func (x *resolver) indexObservations(all []observation) {
+	x.obsByName = make(map[string][]observation, len(all))
+	for _, o := range all {
+		x.obsByName[o.tool.Name] = append(x.obsByName[o.tool.Name], o)
+	}
+}
+
+func (x *resolver) observed(sel manifest.Selector) []observation {
+	var hits []observation
+	for _, o := range x.obsByName[sel.Tool] {
+		if (sel.SourceID == "" || sel.SourceID == o.tool.Origin.SourceID) &&
+			(sel.SourceType == "" || sel.SourceType == o.tool.Origin.Type) {
+			hits = append(hits, o)
+		}
+	}
+	return hits
+}
+
+// indexTools prepares for match and for bound names of sources.
+func (x *resolver) indexTools() {
+	x.s.tools = make(map[string]*Tool, len(x.s.Catalog))
+	x.byName = make(map[string][]*Tool, len(x.s.Catalog))
+	x.bySource = make(map[sourceName][]*Tool, len(x.s.Catalog))
+	for _, t := range x.s.Catalog {
+		x.s.tools[t.ID] = t
+		for i := range t.Members {
+			name, key := t.Members[i].Name, sourceName{t.Members[i].Origin.SourceID, t.Members[i].Name}
+			x.byName[name] = appendOnce(x.byName[name], t)
+			x.bySource[key] = appendOnce(x.bySource[key], t)
+		}
+	}
+}
+
+// appendOnce adds t unless it was the last to be added: the members of one tool
+// come one after the other.
+func appendOnce(list []*Tool, t *Tool) []*Tool {
+	if n := len(list); n > 0 && list[n-1] == t {
+		return list
+	}
+	return append(list, t)
+}
+
+// match is every canonical tool that a selector fits (§5.4, row selector). A
+// name is that of the tool or of an observation behind it; source type and
+// source id must hold for one and the same observation.
+func (x *resolver) match(sel manifest.Selector) []*Tool {
+	candidates := x.byName[sel.Tool]
+	if sel.ToolID != "" {
+		candidates = nil
+		if t := x.s.tools[sel.ToolID]; t != nil {
+			candidates = []*Tool{t}
+		}
+	}
+	var hits []*Tool
+	for _, t := range candidates {
+		if (sel.Provider == "" || sel.Provider == t.Provider) && seenIn(t, sel) {
+			hits = append(hits, t)
+		}
+	}
+	return hits
+}
+
+func seenIn(t *Tool, sel manifest.Selector) bool {
+	if sel.SourceID == "" && sel.SourceType == "" {
+		return true
+	}
+	for i := range t.Members {
+		o := t.Members[i].Origin
+		if (sel.SourceID == "" || sel.SourceID == o.SourceID) && (sel.SourceType == "" || sel.SourceType == o.Type) {
+			return true
+		}
+	}
+	return false
+}
+
+// one is the tool that a selector names. When it names none or several, that is
+// an issue, and nothing is selected: a control that might be meant for another
+// tool controls nothing.
+func (x *resolver) one(sel manifest.Selector, what string) *Tool {
+	hits := x.match(sel)
+	if len(hits) == 1 {
+		return hits[0]
+	}
+	if len(hits) == 0 {
+		x.orphan(Issue{
+			Kind: UnresolvedSelector, Subject: cmp.Or(sel.Tool, sel.ToolID), Path: sel.Path, Key: key(sel.Path),
+			Why: fmt.Sprintf("%s names %s, and no tool of the sources is that.", what, describe(sel)), Candidates: x.similar(sel.Tool),
+		})
+		return nil
+	}
+	candidates := apart(hits)
+	for _, t := range hits {
+		i := about(t, AmbiguousSelector, fmt.Sprintf("%s names %s, and %d tools of the sources are that.", what, describe(sel), len(hits)))
+		i.Path, i.Key, i.Candidates = sel.Path, key(sel.Path)+".source_id", candidates
+		t.Issues = append(t.Issues, i)
+	}
+	return nil
+}
+
+// apart are the values that tell tools of one name apart: source ids where they
+// do, tool ids otherwise.
+func apart(tools []*Tool) []string {
+	var sources, ids []string
+	for _, t := range tools {
+		ids = append(ids, t.ID)
+		sources = append(sources, t.Origin.SourceID)
+	}
+	if sources = sorted(sources); len(sources) == len(tools) {
+		return sources
+	}
+	return sorted(ids)
+}
+
+// key is a path in the manifest as a dotted key, list positions left out.
+func key(path []string) string {
+	var b strings.Builder
+	for i, part := range path {
+		switch {
+		case part != "" && strings.Trim(part, "0123456789") == "":
+			b.WriteString("[]")
+		default:
+			if i > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(part)
+		}
+	}
+	return b.String()
+}
+
+// similar are names of the catalog that the writer may have meant.
+func (x *resolver) similar(name string) []string {
+	const most = 5
+	var close, all []string
+	want := plainName(name)
+	for _, t := range x.s.Catalog {
+		have := plainName(t.Name)
+		if want != "" && (strings.Contains(have, want) || strings.Contains(want, have)) && len(close) < most {
+			close = append(close, t.Name)
+		}
+		if len(all) <= most {
+			all = append(all, t.Name)
+		}
+	}
+	if len(close) == 0 && len(all) <= most {
+		close = all
+	}
+	return sorted(close)
+}
+
+// selectControls resolves the policies of the manifest and of policy rule files.
+func (x *resolver) selectControls() {
+	x.s.controls = map[ControlKind]map[string]bool{}
+	p := x.m.Policies
+	for _, list := range []struct {
+		kind    ControlKind
+		key     string
+		entries []manifest.Selector
+		rules   []string
+	}{
+		{ApprovalControl, "policies.require_approval_for_tools", p.Approval, x.rules().Approval},
+		{ConfirmationControl, "policies.require_confirmation_for_tools", p.Confirmation, x.rules().Confirmation},
+		{IdempotencyControl, "policies.require_idempotency_for_tools", p.Idempotency, x.rules().Idempotency},
+	} {
+		chosen := map[string]bool{}
+		for _, sel := range list.entries {
+			t := x.one(sel, list.key)
+			if t == nil {
+				continue
+			}
+			if chosen[t.ID] {
+				t.Issues = append(t.Issues, twice(t, list.key, sel.Path))
+			}
+			chosen[t.ID] = true
+		}
+		for _, name := range list.rules {
+			if t := x.ruled(name, list.kind); t != nil {
+				chosen[t.ID] = true
+			}
+		}
+		x.s.controls[list.kind] = chosen
+	}
+}
+
+// twice is the issue of a tool that two entries of one list are about.
+func twice(t *Tool, what string, path []string) Issue {
+	i := about(t, AmbiguousSelector, "Two entries of "+what+" are about this tool.")
+	i.Path, i.Key = path, what
+	return i
+}
+
+// ruled is the tool that a policy rule file names. The files know names only:
+// where several tools have one, the tool of the block that the file belongs to
+// is meant if it is the only one; else it is open which.
+func (x *resolver) ruled(name string, kind ControlKind) *Tool {
+	hits := x.byName[name]
+	if len(hits) > 1 {
+		var block []*Tool
+		for _, t := range hits {
+			if t.Origin.Type == "openai_api" || t.Origin.Type == "anthropic_api" {
+				block = append(block, t)
+			}
+		}
+		if len(block) == 1 {
+			return block[0]
+		}
+	}
+	switch len(hits) {
+	case 0:
+		return nil // SHIP-MANIFEST-STALE-POLICY is about that
+	case 1:
+		return hits[0]
+	}
+	candidates := apart(hits)
+	for _, t := range hits {
+		i := about(t, AmbiguousLegacyName, fmt.Sprintf("A policy rule file requires %s for %s, a name that %d tools have.", kind, name, len(hits)))
+		i.Key, i.Candidates = fmt.Sprintf("policies.require_%s_for_tools[].source_id", kind), candidates
+		t.Issues = append(t.Issues, i)
+	}
+	return nil
+}
+
+// risks finds the risk override of each tool. The names are exact; an override
+// that fits several tools may add tags to all of them and remove none.
+func (x *resolver) risks() {
+	for n := range x.m.Risks {
+		risk := &x.m.Risks[n]
+		hits := x.byName[risk.Tool]
+		var candidates []string
+		if len(hits) > 1 {
+			candidates = apart(hits)
+		}
+		for _, t := range hits {
+			if x.risk[t.ID] != nil {
+				path := []string{"risk_overrides", "tools", risk.Tool}
+				t.Issues = append(t.Issues, twice(t, "risk_overrides.tools", path))
+			}
+			x.risk[t.ID] = risk
+			if len(hits) > 1 {
+				i := about(t, AmbiguousLegacyName, fmt.Sprintf("risk_overrides.tools names %s, a name that %d tools have.", risk.Tool, len(hits)))
+				i.Path, i.Key = []string{"risk_overrides", "tools", risk.Tool}, "tool_identity.bindings"
+				i.Candidates = candidates
+				t.Issues = append(t.Issues, i)
+				x.shared[t.ID] = true
+			}
+			if t.Owner == "" || len(hits) == 1 {
+				t.Owner = cmp.Or(risk.Owner, t.Owner)
+			}
+		}
+	}
+}
