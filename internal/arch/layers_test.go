@@ -63,6 +63,7 @@ var layers = []layer{
 		path: "internal/gate/control", why: "what the caller must do next", core: true,
 		may: []string{"internal/gate/rule", "internal/gate/policy"},
 	},
+	{path: "internal/gate/ink", why: "results for people", may: []string{"internal/gate/control"}, core: true},
 	{path: "internal/gate", why: "runs the chain; its Result is the JSON contract", may: []string{"internal/gate/..."}, core: true},
 
 	// Ring 1: verification, pure: the whole repository's tools, base against head.
