@@ -175,6 +175,11 @@ func (b *builder) answer(i *effect.Issue) Next {
 		return b.selector(i, "regenerate_identity_artifact")
 
 	case "ambiguous_root_agent":
+		if i.Key == "agent_bindings.declarations" {
+			// No source shows any agent: one declaration of root says who it is and
+			// what it reaches.
+			return b.binding(i, "declare_agent_bindings")
+		}
 		return b.root(i)
 	case "missing_binding_evidence", "unresolved_agent_binding":
 		return b.binding(i, "declare_agent_bindings")

@@ -263,11 +263,15 @@ func (b *binder) chooseRoot() {
 		one && b.open(UnresolvedAgent) {
 		return // there is none to choose, or it is said why it cannot be chosen
 	}
-	why := "Nothing says which agent people talk to."
-	if n := len(b.nodes); n > 1 {
-		why = fmt.Sprintf("There are %d agents, and nothing says which of them people talk to.", n)
+	if len(b.nodes) == 0 {
+		// One declaration of root answers who the agent is and what it holds.
+		b.issue(Issue{
+			Kind: AmbiguousRoot, Subject: cmp.Or(b.m.Agent.Name, rootName), Key: "agent_bindings.declarations", Candidates: b.x.names(),
+			Why: "No source shows an agent, and nothing says which of the tools yours holds.",
+		})
+		return
 	}
-	b.ambiguous(why, "agent_bindings.root.object", nil)
+	b.ambiguous(fmt.Sprintf("There are %d agents, and nothing says which of them people talk to.", len(b.nodes)), "agent_bindings.root.object", nil)
 }
 
 func (b *binder) open(kind string) bool {

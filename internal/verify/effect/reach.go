@@ -157,12 +157,8 @@ func (b *binder) conclude() {
 	g, s := b.g, b.x.s
 	declared := len(b.m.Bindings.Declarations) > 0 || len(b.bound) > 0
 	if g.Root != "" && !declared && len(g.Edges) == 0 && len(s.Catalog) > 0 && len(g.Issues) == 0 {
-		names := make([]string, 0, len(s.Catalog))
-		for _, t := range s.Catalog {
-			names = append(names, t.Name)
-		}
 		b.issue(Issue{
-			Kind: MissingBinding, Subject: b.nodes[g.Root].Name, Key: "agent_bindings.declarations", Candidates: sorted(names),
+			Kind: MissingBinding, Subject: b.nodes[g.Root].Name, Key: "agent_bindings.declarations", Candidates: b.x.names(),
 			Why: "Nothing shows which of the tools it holds.",
 		})
 	}

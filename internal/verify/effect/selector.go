@@ -156,6 +156,15 @@ func key(path []string) string {
 	return b.String()
 }
 
+// names are the names of the catalog.
+func (x *resolver) names() []string {
+	names := make([]string, 0, len(x.s.Catalog))
+	for _, t := range x.s.Catalog {
+		names = append(names, t.Name)
+	}
+	return sorted(names)
+}
+
 // similar are names of the catalog that the writer may have meant.
 func (x *resolver) similar(name string) []string {
 	const most = 5
