@@ -1,0 +1,52 @@
+// Package report writes the artifacts of verification, one file each
+// (docs/spec/verification.md §10): report.json, report.md, report.sarif,
+// verifier.json, verify-run.json and pr-comment.md.
+//
+// An artifact says the same to a machine and to a person. It repeats what was
+// decided and decides nothing; a set of facts that contradict each other is
+// refused when the artifact is made, never repaired.
+//
+// The same inputs give the same bytes. No clock, no host name and no random
+// value enters an artifact, and of paths only manifest_dir of report.json is
+// absolute.
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/verify/delta"
+)
+
+// Text is a string that JSON spells null when it is empty.
+type Text = delta.Text
+
+// Line is a one-based line that JSON spells null when it is 0.
+type Line = delta.Line
+
+// document is JSON as artifacts have it (§1): two blanks, declared order, one
+// newline at the end.
+func document(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return nil, fault.E("report.document", fault.Internal, "an artifact has no JSON form", err)
+	}
+	return b.Bytes(), nil
+}
+
+// contradiction is an artifact whose parts do not agree: an error of our own.
+func contradiction(artifact, format string, args ...any) error {
+	return fault.E("report."+artifact, fault.Internal, artifact+" contradicts itself: "+fmt.Sprintf(format, args...), nil)
+}
+
+func list[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
+}
