@@ -136,10 +136,19 @@ type Edge struct {
 	Kind     EdgeKind
 	Agent    string // from
 	To       string // tool or agent name as the source spells it
+	ToSource string // source id of what it leads to, "" for that of the edge
 	Complete bool
 	Declared bool // static declaration (a file that lists), not parsed code
 	Origin   Origin
 	Unproven string // why it is not complete
+}
+
+// Target is the source id of what the edge leads to.
+func (e *Edge) Target() string {
+	if e.ToSource != "" {
+		return e.ToSource
+	}
+	return e.Origin.SourceID
 }
 
 // Dynamic is something that offers tools and cannot be enumerated by reading.

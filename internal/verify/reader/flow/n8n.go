@@ -18,7 +18,9 @@ const n8nBlock = "n8n"
 // "n8n:<file>", so that two of the same name stay two (§5.2, row n8n). The
 // reading is empty when there is no such block.
 func ReadN8N(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.SourceError) {
-	r := &n8nReader{out: &tool.Reading{}, tree: tree, seen: map[string]bool{}, byID: map[string][]*workflow{}}
+	r := &n8nReader{
+		out: &tool.Reading{}, tree: tree, seen: map[string]bool{}, byID: map[string][]*workflow{}, lists: map[string][]int{}, through: map[string][]*workflow{},
+	}
 	if m.N8N == nil {
 		return r.out, nil
 	}
@@ -31,11 +33,13 @@ func ReadN8N(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.SourceError
 	if err := r.inventories(m.N8N.Inventories); err != nil {
 		return nil, err
 	}
+	r.call()
 	for _, w := range r.flows {
 		if err := r.emit(w); err != nil {
 			return nil, err
 		}
 	}
+	r.bindInventories()
 	if err := r.surroundings(m.N8N); err != nil {
 		return nil, err
 	}
@@ -43,11 +47,14 @@ func ReadN8N(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.SourceError
 }
 
 type n8nReader struct {
-	out   *tool.Reading
-	tree  fs.FS
-	seen  map[string]bool // files
-	flows []*workflow
-	byID  map[string][]*workflow // by n8n's own id
+	out     *tool.Reading
+	tree    fs.FS
+	seen    map[string]bool // files
+	flows   []*workflow
+	byID    map[string][]*workflow // by n8n's own id
+	lists   map[string][]int       // mcp_server to the inventory tools in out.Tools that name it
+	holders []holder
+	through map[string][]*workflow // answers of called
 }
 
 // load reads the workflows of one declared file or folder.
@@ -148,6 +155,11 @@ func (r *n8nReader) inventories(list []manifest.Artifact) *tool.SourceError {
 		}
 		for _, row := range found.Sources {
 			r.out.N8N.Inventory = r.out.N8N.Inventory || row.State == tool.Loaded
+		}
+		for i := range found.Tools {
+			if server, ok := found.Tools[i].Annotations["mcp_server"].(string); ok {
+				r.lists[server] = append(r.lists[server], len(r.out.Tools)+i)
+			}
 		}
 		r.out.Add(found)
 	}

@@ -40,6 +40,11 @@ func (r *n8nReader) emit(w *workflow) *tool.SourceError {
 		}
 	}
 	count := e.collect()
+	for _, o := range e.own {
+		if err := e.reach(o); err != nil {
+			return err
+		}
+	}
 	if !w.live && count > 0 {
 		r.out.Warn("inactive_workflow", fmt.Sprintf("the workflow is inactive: %d tools are recorded and nothing calls them", count), w.origin())
 	}
@@ -191,6 +196,34 @@ func (e *n8nEmit) bind(n *node, t *tool.Tool, d *description, users []*node) {
 	}
 }
 
+// reach connects the users of a tool that runs a workflow with the agents in
+// it: what those may do, the users can have done.
+func (e *n8nEmit) reach(o owned) *tool.SourceError {
+	called := e.called(o.d.workflow)
+	if called == nil || !e.w.live || o.n.disabled {
+		return nil
+	}
+	for _, w := range called {
+		for _, agent := range w.nodes {
+			if !agent.agent() || agent.disabled {
+				continue
+			}
+			for _, user := range o.users {
+				if user.server() || user.disabled {
+					continue
+				}
+				if e.edges++; e.edges > maxEdges {
+					return tooMany(e.w, "tool connections")
+				}
+				e.out.Edges = append(e.out.Edges, tool.Edge{
+					Kind: tool.Subagent, Agent: user.name, To: agent.name, ToSource: w.id, Complete: true, Declared: true, Origin: o.n.at,
+				})
+			}
+		}
+	}
+	return nil
+}
+
 // subagent connects an agent that is offered to another one as a tool.
 func (e *n8nEmit) subagent(n *node, users []*node) {
 	if !e.w.live || n.disabled {
@@ -220,6 +253,9 @@ func (e *n8nEmit) calls(n *node, d *description, users []*node) {
 		agents = append(agents, "")
 	}
 	for _, dynamic := range d.dynamic {
+		if dynamic.Kind == "mcp_client" {
+			e.inventory(&dynamic, agents)
+		}
 		dynamic.Framework, dynamic.Node, dynamic.Origin = n8nBlock, n.id, n.at
 		for _, agent := range agents {
 			dynamic.Agent = agent

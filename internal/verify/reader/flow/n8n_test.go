@@ -301,6 +301,41 @@ func TestAnN8NFileThatIsNoWorkflowStopsTheReading(t *testing.T) {
 	}
 }
 
+func TestAToolThatRunsAWorkflowLeadsToTheAgentsInIt(t *testing.T) {
+	caller := agentFlow(`"type":"@n8n/n8n-nodes-langchain.toolWorkflow","typeVersion":2.2,"parameters":{"workflowId":{"value":"second"}}`)
+	through := `{"id":"second","name":"s","active":false,"nodes":[{"id":"e","name":"Run","type":"n8n-nodes-base.executeWorkflow","parameters":{"workflowId":{"value":"third"}}}]}`
+	inner := strings.Replace(wired(`,"active":false`, []string{firstAgent, mailNode}, "Mail>First"), `"name":"w"`, `"id":"third","name":"w"`, 1)
+	r := n8n(t, tree("a.json", caller, "b.json", through, "c.json", inner), "a.json", "b.json", "c.json")
+	same(t, "edges", edges(r), []string{"Agent -workflow-> Tool_0", "Agent -subagent-> First", "First -direct_tool-> Mail"})
+	if got := r.Edges[1].Target(); got != "n8n:c.json" {
+		t.Errorf("the agent is looked for in %s", got)
+	}
+	same(t, "warnings", warnings(r), nil)
+	same(t, "dynamic", dynamics(r), nil)
+	// Two workflows of one id: which of them runs is not known here.
+	r = n8n(t, tree("a.json", caller, "b.json", through, "c.json", through), "a.json", "b.json", "c.json")
+	same(t, "dynamic", dynamics(r), []string{"workflow unresolved_workflow second of Agent"})
+}
+
+func TestAnInventoryThatNamesAnMCPClientStandsForIt(t *testing.T) {
+	files := tree(
+		"w.json", agentFlow(`"type":"@n8n/n8n-nodes-langchain.mcpClientTool","typeVersion":1,"parameters":{}`),
+		"inv.json", `{"tools":[{"name":"search","annotations":{"mcp_server":"Tool 0"}},{"name":"other"},
+			{"name":"elsewhere","annotations":{"mcp_server":"Tool 0","n8n_workflow":"x.json"}}]}`,
+	)
+	r, err := flow.ReadN8N(&manifest.Manifest{N8N: &manifest.N8N{Workflows: artifacts("w.json"), Inventories: artifacts("inv.json")}}, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "edges", edges(r), []string{"Agent -toolset-> search"})
+	if e := r.Edges[0]; e.Origin.SourceID != "n8n:w.json" || e.Target() != "n8n:inv.json" {
+		t.Errorf("the edge leads from %s to %s", e.Origin.SourceID, e.Target())
+	}
+	if d := r.Dynamic; len(d) != 1 || !d[0].Resolved || d[0].Inventory != "inv.json" {
+		t.Errorf("dynamic is %+v", d)
+	}
+}
+
 // A flow in which everything meets everything is refused before it is written
 // out: the product of two long lists is no longer linear in the file.
 func TestWhatMultipliesIsBounded(t *testing.T) {
