@@ -177,34 +177,43 @@ func (d *document) removeOnly(path []way) {
 func (d *document) removeFlow(w way) {
 	items := w.parent.items
 	end := d.entryEnd(w)
-	switch {
-	case len(items) == 1:
-		d.splice(w.item.at, end, "")
-		open := bytes.IndexAny(d.text[w.parent.start:], "[{") + w.parent.start + 1
-		tail := d.text[end : w.parent.end-1]
-		if blankBytes(d.text[open:w.item.at]) && blankBytes(bytes.Replace(tail, []byte(","), nil, 1)) {
-			d.splices[len(d.splices)-1] = splice{open, w.parent.end - 1, ""}
-		}
-	case w.i+1 < len(items):
-		next := items[w.i+1].at
-		comma := bytes.IndexByte(d.text[end:next], ',')
-		if comma >= 0 && blankBytes(d.text[end:end+comma]) && blankBytes(d.text[end+comma+1:next]) {
-			d.splice(w.item.at, next, "")
-			return
-		}
-		d.splice(w.item.at, end, "")
-		if comma >= 0 && blankBytes(d.text[end:end+comma]) {
-			d.splices[len(d.splices)-1].b = end + comma + 1
-		}
-	default:
-		previous := way{parent: w.parent, item: &items[w.i-1], i: w.i - 1}
-		from := d.entryEnd(previous)
+	comma := d.comma(end)
+	if w.i > 0 && w.i+1 == len(items) {
+		// The last one takes the comma before it along, unless a comment stands
+		// between: then that comma stays at the end, which is YAML.
+		from := d.entryEnd(way{parent: w.parent, item: &items[w.i-1], i: w.i - 1})
 		if blankBytes(bytes.Replace(d.text[from:w.item.at], []byte(","), nil, 1)) {
 			d.splice(from, end, "")
 			return
 		}
-		d.splice(w.item.at, end, "") // a comma at the end is YAML
 	}
+	if len(items) == 1 {
+		open, shut := bytes.IndexAny(d.text[w.parent.start:], "[{")+w.parent.start+1, w.parent.end-1
+		if blankBytes(d.text[open:w.item.at]) && blankBytes(bytes.Replace(d.text[end:shut], []byte(","), nil, 1)) {
+			d.splice(open, shut, "")
+			return
+		}
+	}
+	switch {
+	case comma < 0:
+		d.splice(w.item.at, end, "")
+	case !blankBytes(d.text[end:comma]): // a comment before the comma
+		d.splice(w.item.at, end, "")
+		d.splice(comma, comma+1, "")
+	case w.i+1 < len(items) && blankBytes(d.text[comma+1:items[w.i+1].at]):
+		d.splice(w.item.at, items[w.i+1].at, "")
+	default:
+		d.splice(w.item.at, comma+1, "")
+	}
+}
+
+// comma is the offset of the comma after an entry, -1 without one.
+func (d *document) comma(off int) int {
+	b := yamlSpans{text: d.text}
+	if off = b.blank(off); off < len(d.text) && d.text[off] == ',' {
+		return off
+	}
+	return -1
 }
 
 // replace writes another value in the place of one.

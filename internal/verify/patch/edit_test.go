@@ -20,9 +20,11 @@ func decode(t testing.TB, text string) any {
 // Each row is a text, an edit and the text that comes of it, byte by byte.
 func TestEdits(t *testing.T) {
 	for _, c := range []struct{ name, kind, pointer, value, before, after string }{
-		{"append to a list in lines", "append", "/permissions/scopes", `"refunds:write"`,
+		{
+			"append to a list in lines", "append", "/permissions/scopes", `"refunds:write"`,
 			"permissions: # granted\n  scopes:\n    # reading\n    - docs:read # why\n  notes: x\n",
-			"permissions: # granted\n  scopes:\n    # reading\n    - docs:read # why\n    - refunds:write\n  notes: x\n"},
+			"permissions: # granted\n  scopes:\n    # reading\n    - docs:read # why\n    - refunds:write\n  notes: x\n",
+		},
 		{"append as the neighbours are quoted", "append", "/a", `"it's: x"`, "a:\n- 'b'\n", "a:\n- 'b'\n- 'it''s: x'\n"},
 		{"append in double quotes", "append", "/a", `"c"`, "a: [\"b\"]\n", "a: [\"b\", \"c\"]\n"},
 		{"append to an empty list", "append", "/a", `"c"`, "a: [] # none\n", "a: [c] # none\n"},
@@ -50,9 +52,11 @@ func TestEdits(t *testing.T) {
 
 		{"remove an entry", "remove", "/l/0", ``, "l:\n  # about a\n  - a # x\n  - b\n", "l:\n  # about a\n  - b\n"},
 		{"remove the last one", "remove", "/a/l/0", ``, "a:\n  l: # list\n    # about a\n    - a\n  m: 1\n", "a:\n  l: [] # list\n    # about a\n  m: 1\n"},
-		{"remove a map entry", "remove", "/checks/ignore/1", ``,
+		{
+			"remove a map entry", "remove", "/checks/ignore/1", ``,
 			"checks:\n  ignore:\n    - check_id: A\n      reason: |\n        # text\n    # second\n    - check_id: B\n      reason: b\n    - check_id: C\n",
-			"checks:\n  ignore:\n    - check_id: A\n      reason: |\n        # text\n    # second\n    - check_id: C\n"},
+			"checks:\n  ignore:\n    - check_id: A\n      reason: |\n        # text\n    # second\n    - check_id: C\n",
+		},
 		{"remove the first key of an entry", "remove", "/l/0/a", ``, "l:\n  - a: 1\n    b: 2\n", "l:\n  - b: 2\n"},
 		{"remove it with a comment after it", "remove", "/l/0/a", ``, "l:\n  - a: 1 # x\n    # about b\n    b: 2\n", "l:\n  - \n    # about b\n    b: 2\n"},
 		{"remove the only key of an entry", "remove", "/l/0/a", ``, "l:\n  - a: 1 # x\n  - c\n", "l:\n  - {} # x\n  - c\n"},

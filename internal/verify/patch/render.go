@@ -56,8 +56,8 @@ func (d *document) addFlow(n *node, written string) *Error {
 	if l := d.near(n); l != nil {
 		lead = "," + d.eol + l.indent
 	}
-	if comma := bytes.IndexByte(d.text[end:closing], ','); comma >= 0 && blankBytes(d.text[end:end+comma]) {
-		end += comma + 1 // YAML lets a comma stand at the end
+	if comma := d.comma(end); comma >= 0 {
+		end = comma + 1 // YAML lets a comma stand at the end
 		lead = strings.TrimPrefix(lead, ",")
 		written += ","
 	}

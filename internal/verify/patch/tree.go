@@ -14,8 +14,8 @@ type node struct {
 	quote byte        // '"', '\'' or 0 for a scalar; '|' for a block scalar
 	alias bool
 	bare  bool // a pair without braces in a flow list
-	start int // with anchor and tag
-	end   int // after the last byte that belongs to it; equal to start for an empty value
+	start int  // with anchor and tag
+	end   int  // after the last byte that belongs to it; equal to start for an empty value
 	items []item
 }
 
