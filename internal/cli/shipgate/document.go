@@ -22,10 +22,30 @@ func fixtureCommand(env Env) *cobra.Command {
 		func(name string) ([]byte, error) { return fixtures[name]().JSON(), nil })
 }
 
+// published is the schemas by the name they are asked for (docs/spec/verification.md §1.3).
+var published = []struct{ name, file string }{
+	{"result", ""}, // of the check, at the path that the protocol names
+	{"verifier", "verifier.v0.8"},
+	{"verify-run", "verify-run.v4"},
+	{"report", "report.v0.34"},
+	{"capability-lock", "capability-lock.v0.6"},
+	{"capability-lock-diff", "capability-lock-diff.v0.7"},
+}
+
 // schemaCommand prints the published schemas.
 func schemaCommand(env Env) *cobra.Command {
-	return documentCommand(env, "schema", "Print a published JSON schema: ", []string{"result"},
-		func(string) ([]byte, error) { return plimsoll.ResultSchema() })
+	var names []string
+	for _, p := range published {
+		names = append(names, p.name)
+	}
+	return documentCommand(env, "schema", "Print a published JSON schema: ", names, func(name string) ([]byte, error) {
+		for _, p := range published {
+			if p.name == name && p.file != "" {
+				return plimsoll.VerificationSchema(p.file)
+			}
+		}
+		return plimsoll.ResultSchema()
+	})
 }
 
 // documentCommand is a command that prints one of a few named documents.
