@@ -1,0 +1,193 @@
+package verify
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll.dev/internal/verify/check"
+	"plimsoll.dev/internal/verify/effect"
+	"plimsoll.dev/internal/verify/manifest"
+	"plimsoll.dev/internal/verify/reader"
+	"plimsoll.dev/internal/verify/tool"
+)
+
+// Side is one side of a change, loaded: its manifest and what its tools may do.
+type Side struct {
+	Surface *effect.Surface
+	Packs   []*manifest.PackFile
+	Files   []File // everything that was read, by path
+}
+
+// File is one file that a side was read from. Paths are relative to the
+// manifest's folder.
+type File struct {
+	Path   string
+	SHA256 string // 64 hex digits
+	Size   int64
+}
+
+// LoadOptions is what a side needs to know besides its files.
+type LoadOptions struct {
+	Name  string // of the manifest in its folder
+	Today string // YYYY-MM-DD
+}
+
+// ManifestMissing says that the side has no manifest at all.
+var ManifestMissing = errors.New("there is no manifest") //nolint:revive,staticcheck // it names a state of a side, not a failure of ours
+
+// Load reads one side. The tree's root is the manifest's folder. Errors are
+// ManifestMissing, *manifest.Errors (exit code 2), *effect.ConfigError (2) and
+// *tool.SourceError (3).
+func Load(tree fs.FS, opt LoadOptions) (*Side, error) {
+	seen := &readOnce{tree: tree, files: map[string]*content{}}
+	text, failed := tool.ReadFile(seen, opt.Name)
+	if failed != nil {
+		if failed.Problem == tool.NotThere {
+			return nil, ManifestMissing
+		}
+		return nil, failed
+	}
+	m, err := manifest.Load(text, manifest.Options{Name: opt.Name, KnownCheck: knownCheck, Today: opt.Today})
+	if err != nil {
+		return nil, err
+	}
+	r, failed := reader.Read(m, seen)
+	if failed != nil {
+		return nil, failed
+	}
+	surface, err := effect.Resolve(m, r)
+	if err != nil {
+		return nil, err
+	}
+	packs, err := loadPacks(m, r, seen)
+	if err != nil {
+		return nil, err
+	}
+	return &Side{Surface: surface, Packs: packs, Files: seen.read()}, nil
+}
+
+// knownCheck is what a manifest may say about the severity of a check.
+func knownCheck(id string) (severity, floor string, ok bool) {
+	c := check.ByID(id)
+	if c == nil {
+		return "", "", false
+	}
+	return string(c.Severity), string(c.Floor), true
+}
+
+// loadPacks reads the policy packs that the manifest names. An optional pack
+// that is not there is a warning.
+func loadPacks(m *manifest.Manifest, r *tool.Reading, tree fs.FS) ([]*manifest.PackFile, error) {
+	var packs []*manifest.PackFile
+	for _, p := range m.Checks.Packs {
+		text, failed := tool.ReadFile(tree, p.Path)
+		if failed != nil && p.Optional && failed.Problem == tool.NotThere {
+			r.Warnings = append(r.Warnings, tool.Warning{
+				Code: "missing_optional_source", Message: "The policy pack " + p.Path + " is not there.", SourceID: p.ID,
+				Origin: tool.Origin{Type: "policy_pack", SourceID: p.ID, Ref: p.Path, Path: p.Path},
+			})
+			continue
+		}
+		if failed != nil {
+			failed.SourceID = p.ID
+			return nil, failed
+		}
+		if sum := digest(text); p.SHA256 != "" && !strings.EqualFold(strings.TrimPrefix(p.SHA256, "sha256:"), sum) {
+			return nil, &tool.SourceError{SourceID: p.ID, Path: p.Path, Problem: tool.Malformed, Detail: "is not the policy pack whose sha256 the manifest names"}
+		}
+		pack, err := manifest.ParsePack(p.Path, text)
+		if err != nil {
+			return nil, &tool.SourceError{SourceID: p.ID, Path: p.Path, Problem: tool.Malformed, Detail: err.Error(), Err: err}
+		}
+		packs = append(packs, pack)
+	}
+	return packs, nil
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// readOnce reads each file of a tree at most once, so that what was hashed is
+// what was judged.
+type readOnce struct {
+	tree  fs.FS
+	files map[string]*content
+}
+
+type content struct {
+	info fs.FileInfo
+	text []byte
+	err  error
+}
+
+// Open gives a file's bytes as they were read first. Folders and files over the
+// limit go through.
+func (r *readOnce) Open(name string) (fs.File, error) {
+	if c, ok := r.files[name]; ok {
+		return c.open()
+	}
+	f, err := r.tree.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > tool.MaxFile {
+		if err != nil {
+			f.Close() //nolint:errcheck // it was only looked at
+			return nil, err
+		}
+		return f, nil
+	}
+	defer f.Close()
+	c := &content{info: info}
+	c.text, c.err = io.ReadAll(io.LimitReader(f, tool.MaxFile+1))
+	r.files[name] = c
+	return c.open()
+}
+
+func (c *content) open() (fs.File, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	return &contentFile{Reader: bytes.NewReader(c.text), info: readInfo{c.info, int64(len(c.text))}}, nil
+}
+
+type contentFile struct {
+	*bytes.Reader
+	info readInfo
+}
+
+func (f *contentFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *contentFile) Close() error               { return nil }
+
+// readInfo is the file as it was read: a file that grew meanwhile has the size
+// of the bytes at hand.
+type readInfo struct {
+	fs.FileInfo
+	size int64
+}
+
+func (i readInfo) Size() int64        { return i.size }
+func (i readInfo) ModTime() time.Time { return time.Time{} }
+
+// read lists what was read.
+func (r *readOnce) read() []File {
+	files := make([]File, 0, len(r.files))
+	for name, c := range r.files {
+		if c.err == nil {
+			files = append(files, File{Path: path.Clean(name), SHA256: digest(c.text), Size: int64(len(c.text))})
+		}
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return files
+}
