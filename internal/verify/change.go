@@ -292,7 +292,7 @@ func (c *compared) toolkits() []check.Finding {
 }
 
 func broadened(was, is *tool.Toolkit) []check.Finding {
-	kind := ""
+	var kind string
 	added := grown(was.Scopes, is.Scopes)
 	switch {
 	case was.Limited && !is.Limited:

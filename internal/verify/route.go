@@ -12,13 +12,14 @@ import (
 	"plimsoll.dev/internal/verify/report"
 )
 
-// Execution is what became of the run, Applicability what that means for the
-// change, Verdict what a merge may do (docs/spec/verification.md §9.3).
-type (
-	Execution     string
-	Applicability string
-	MergeVerdict  string
-)
+// Execution is what became of the run (docs/spec/verification.md §9.3).
+type Execution string
+
+// Applicability is what the run means for the change.
+type Applicability string
+
+// MergeVerdict is what a merge may do.
+type MergeVerdict string
 
 // The words of §9.3.
 const (

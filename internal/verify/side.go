@@ -143,7 +143,7 @@ func (r *readOnce) Open(name string) (fs.File, error) {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() > tool.MaxFile {
 		if err != nil {
-			f.Close() //nolint:errcheck // it was only looked at
+			f.Close()
 			return nil, err
 		}
 		return f, nil
