@@ -70,6 +70,7 @@ var aspects = []aspect{
 
 	{"authority_changed", "authority.auth_type", "authority_hash", func(f *Fact) any { return f.Authority.AuthType.value() }, unclear},
 	{"authority_changed", "authority.credential_mode", "authority_hash", func(f *Fact) any { return f.Authority.CredentialMode.value() }, unclear},
+	{"authority_changed", "semantic_assessment.authority.mode", "authority_hash", func(f *Fact) any { return f.mode() }, unclear},
 	{"authority_changed", "authority.source", "authority_hash", func(f *Fact) any { return f.Authority.Source.value() }, unclear},
 	{"authority_scope_changed", "authority.scopes", "authority_hash", func(f *Fact) any { return f.Authority.Scopes }, entries},
 	{"broad_scope_changed", "authority.broad_scopes", "authority_hash", func(f *Fact) any { return f.Authority.BroadScopes }, entries},

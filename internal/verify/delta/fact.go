@@ -130,7 +130,9 @@ type Evidence struct {
 }
 
 // Hashes are short hashes of the parts, so that a reader sees which part of a
-// capability moved without comparing all of it.
+// capability moved without comparing all of it. How well something is known is
+// part of the evidence: better evidence for the same capability is no change of
+// the capability.
 type Hashes struct {
 	Identity  string `json:"identity_hash"`
 	Binding   string `json:"binding_hash"`
@@ -289,20 +291,23 @@ func provenance(o tool.Origin) string {
 func (f *Fact) hashes() Hashes {
 	inputs, required, _ := f.inputs()
 	return Hashes{
-		Identity:  shortHash(f.Identity.object()),
-		Binding:   shortHash(f.Semantic.bindingObject()),
-		Effect:    shortHash(f.Effect.object()),
-		Authority: shortHash(f.Authority.object()),
-		Control:   shortHash(f.Controls.object()),
+		Identity: shortHash(f.Identity.object()),
+		Binding:  shortHash(f.Semantic.bindingObject()),
+		Effect:   shortHash(f.Effect.object()),
+		Authority: shortHash(canonical.Object{
+			{Key: "authority", Value: f.Authority.object()},
+			{Key: "mode", Value: f.mode()},
+		}),
+		Control: shortHash(f.Controls.object()),
 		Schema: shortHash(canonical.Object{
 			{Key: "input_fields", Value: inputs},
 			{Key: "required_input_fields", Value: required},
 		}),
-		Risk: shortHash(canonical.Object{
-			{Key: "assessment", Value: f.Semantic.riskObject()},
-			{Key: "risk_tags", Value: f.RiskTags},
+		Risk: shortHash(f.RiskTags),
+		Evidence: shortHash(canonical.Object{
+			{Key: "assessment", Value: f.Semantic.knownObject()},
+			{Key: "source", Value: f.Evidence.object()},
 		}),
-		Evidence: shortHash(f.Evidence.object()),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/verify/effect"
 )
 
 // LockDiffVersion is the version of the lock difference that is written.
@@ -92,6 +93,14 @@ func DiffLocks(base, head *Lock) (*LockDiff, error) {
 	d.Summary.Added, d.Summary.Removed = len(d.Added), len(d.Removed)
 	d.Summary.Reidentified, d.Summary.Changed, d.Summary.EvidenceChanged = len(d.Reidentified), len(d.Changed), len(d.EvidenceChanged)
 	return d, nil
+}
+
+// Changed is every capability that both surfaces have and that differs: changed
+// and reidentified rows, evidence alone left out.
+func Changed(base, head *effect.Surface) []ChangedFact {
+	var d LockDiff
+	d.pair(Facts(base), Facts(head))
+	return slices.Concat(d.Changed, d.Reidentified)
 }
 
 func (l *Lock) ref() LockRef {
@@ -278,14 +287,31 @@ func inputChanges(b, a *Fact) []SemanticChange {
 	return changes
 }
 
+// evidenceChanges compares where a capability was read and how well it is known.
 func evidenceChanges(b, a *Fact) []SemanticChange {
 	var changes []SemanticChange
+	note := func(field string, before, after any) {
+		if before != after {
+			changes = append(changes, SemanticChange{
+				Kind: "evidence_changed", Field: field, Before: before, After: after, Direction: EvidenceOnly,
+			})
+		}
+	}
 	before, after := b.Evidence.object(), a.Evidence.object()
 	for i, m := range before {
-		if m.Value != after[i].Value {
-			changes = append(changes, SemanticChange{
-				Kind: "evidence_changed", Field: "evidence." + m.Key, Before: m.Value, After: after[i].Value, Direction: EvidenceOnly,
-			})
+		note("evidence."+m.Key, m.Value, after[i].Value)
+	}
+	was := map[string]any{}
+	for _, s := range b.Semantic.statuses() {
+		was[s.field] = s.value
+	}
+	for _, s := range a.Semantic.statuses() {
+		note(s.field, was[s.field], s.value)
+		delete(was, s.field)
+	}
+	for _, s := range b.Semantic.statuses() {
+		if value, left := was[s.field]; left {
+			note(s.field, value, nil)
 		}
 	}
 	return changes
@@ -298,7 +324,7 @@ func rationale(c *SemanticChange) string {
 	case "hash_changed":
 		return "A part of the capability differs and nothing that is compared explains it."
 	case "evidence_changed":
-		return "Only the place or the sort of the evidence differs."
+		return "The place, the sort or the strength of the evidence differs, not the capability."
 	case "schema_input_added":
 		return "The tool takes an input that it did not take before."
 	case "schema_input_removed":

@@ -104,9 +104,19 @@ func TestEveryKindOfChangeHasItsDirection(t *testing.T) {
 			delta.Unclear, delta.Unclear,
 		},
 		{
-			"an assessment", "hash_changed", "hashes.risk_hash", nil,
-			set(func(a *effect.Action) { a.Assessment.PassEligible = false }),
+			"the mode of the authority", "authority_changed", "semantic_assessment.authority.mode", nil,
+			set(func(a *effect.Action) { a.Assessment.AuthorityMode = "ambient" }),
 			delta.Unclear, delta.Unclear,
+		},
+		{
+			"how well it is known", "evidence_changed", "semantic_assessment.pass_eligible", nil,
+			set(func(a *effect.Action) { a.Assessment.PassEligible = false }),
+			delta.EvidenceOnly, delta.EvidenceOnly,
+		},
+		{
+			"a claim", "evidence_changed", "hashes.evidence_hash", nil,
+			set(func(a *effect.Action) { a.Assessment.Claims[0].Basis = effect.ProtocolStructure }),
+			delta.EvidenceOnly, delta.EvidenceOnly,
 		},
 		{
 			"a line", "evidence_changed", "evidence.source_start_line", nil,
@@ -139,6 +149,29 @@ func TestEveryKindOfChangeHasItsDirection(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The way to a tool is compared as a whole: nobody can say that another way is
+// more or less.
+func TestAnotherWayToAToolIsADifferenceThatNobodyCanJudge(t *testing.T) {
+	far := surface(action("get_stock"))
+	far.Paths["tool_v2_get_stock"] = []string{root, "agent_v1:000000000000000000000002"}
+	d := compared(t, locked(t, surface(action("get_stock"))), locked(t, far))
+	if len(d.Changed) != 1 || d.Changed[0].Direction != delta.Unclear || !slices.Equal(d.Changed[0].ChangedHashes, []string{"binding_hash"}) {
+		t.Fatalf("%s", d.Markdown())
+	}
+	if c := d.Changed[0].Changes[0]; c.Kind != "hash_changed" || c.Field != "hashes.binding_hash" {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A person who declares what the code already shows makes it better known; that
+// is no change of what the agent can do.
+func TestADeclarationOfWhatIsSoChangesNoCapability(t *testing.T) {
+	there, _ := changedBy(t, nil, with(does(effect.Read), func(a *effect.Action) { a.Assessment.EffectStatus = effect.EffectDeclared }))
+	if there.Direction != delta.EvidenceOnly || !slices.Equal(there.ChangedHashes, []string{"evidence_hash"}) {
+		t.Errorf("%s, %q: %+v", there.Direction, there.ChangedHashes, there.Changes)
 	}
 }
 

@@ -254,30 +254,33 @@ func names(v any) ([]string, bool) {
 	return sorted(out), true
 }
 
-// bindingObject is what the binding hash covers: the way, not where in a file
-// the way is written.
+// mode is the mode of the authority, "" when the fact does not carry it.
+func (f *Fact) mode() string {
+	if f.Semantic == nil {
+		return ""
+	}
+	return f.Semantic.Authority.Mode
+}
+
+// bindingObject is what the binding hash covers: the way from the root agent,
+// not where in a file the way is written, nor how well it is known.
 func (s *Semantic) bindingObject() canonical.Object {
 	if s == nil || s.Binding == nil {
 		return canonical.Object{}
 	}
 	return canonical.Object{
-		{Key: "pass_eligible", Value: s.Binding.PassEligible},
-		{Key: "reachable_path", Value: orderedPath(s.Binding.Path)},
+		{Key: "reachable_path", Value: canonical.UTF8.String(s.Binding.Path)}, // a text: its order counts
 		{Key: "root_agent_id", Value: s.Binding.RootAgentID.value()},
-		{Key: "status", Value: s.Binding.Status},
 	}
 }
 
-// orderedPath keeps the order of a path from the sorting of lists.
-func orderedPath(path []string) string { return canonical.UTF8.String(path) }
-
-// riskObject is what the risk hash covers besides tags: how well the effect and
-// the authority are known and by which claims, without their places.
-func (s *Semantic) riskObject() canonical.Object {
+// knownObject is what the evidence hash covers besides the place of the tool:
+// how well everything is known and by which claims, without their places.
+func (s *Semantic) knownObject() canonical.Object {
 	if s == nil {
 		return canonical.Object{}
 	}
-	var claims []any
+	claims := []any{}
 	for _, c := range slices.Concat(s.Effect.Claims, s.Authority.Claims) {
 		claims = append(claims, canonical.Object{
 			{Key: "basis", Value: string(c.Basis)},
@@ -286,14 +289,36 @@ func (s *Semantic) riskObject() canonical.Object {
 			{Key: "value", Value: c.Value},
 		})
 	}
-	return canonical.Object{
-		{Key: "authority_mode", Value: s.Authority.Mode},
-		{Key: "authority_status", Value: string(s.Authority.Status)},
-		{Key: "claims", Value: claims},
-		{Key: "conservative_effect", Value: string(s.ConservativeEffect)},
-		{Key: "effect_status", Value: string(s.Effect.Status)},
-		{Key: "pass_eligible", Value: s.PassEligible},
+	o := canonical.Object{{Key: "claims", Value: claims}}
+	for _, status := range s.statuses() {
+		o = append(o, canonical.Member{Key: status.field, Value: status.value})
 	}
+	return o
+}
+
+type status struct {
+	field string
+	value any
+}
+
+// statuses say how well each dimension is known.
+func (s *Semantic) statuses() []status {
+	if s == nil {
+		return nil
+	}
+	list := []status{
+		{"semantic_assessment.authority.status", string(s.Authority.Status)},
+		{"semantic_assessment.effect.confidence", string(s.Effect.Confidence)},
+		{"semantic_assessment.effect.status", string(s.Effect.Status)},
+		{"semantic_assessment.pass_eligible", s.PassEligible},
+	}
+	if s.Binding != nil {
+		list = append(list, status{"semantic_assessment.binding.status", s.Binding.Status})
+	}
+	if s.Identity != nil {
+		list = append(list, status{"semantic_assessment.identity.status", s.Identity.Status})
+	}
+	return list
 }
 
 func orLow(c tool.Confidence) tool.Confidence {
