@@ -140,10 +140,10 @@ func (b *binder) readEdges() {
 	}
 }
 
-// target is the agent that a handoff leads to: one of the same source, or one
+// target is the agent that a handoff leads to: one of the source it names, or one
 // that the declaration of the agent names.
 func (b *binder) target(from string, e tool.Edge) string {
-	id := nodeID(e.To, e.Origin.SourceID)
+	id := nodeID(e.To, e.Target())
 	if _, ok := b.nodes[id]; ok {
 		return id
 	}
@@ -157,10 +157,10 @@ func (b *binder) target(from string, e tool.Edge) string {
 	return ""
 }
 
-// held is the tool that an edge leads to: exactly one of the same source, or one
+// held is the tool that an edge leads to: exactly one of the source it names, or one
 // that the declaration of the agent names in another source.
 func (b *binder) held(from string, e tool.Edge) string {
-	hits := b.x.bySource[sourceName{e.Origin.SourceID, e.To}]
+	hits := b.x.bySource[sourceName{e.Target(), e.To}]
 	if len(hits) == 1 {
 		return hits[0].ID
 	}
@@ -303,7 +303,7 @@ func (b *binder) start() string {
 	target := map[string]bool{}
 	for _, e := range b.x.r.Edges {
 		if e.Kind == tool.Subagent || e.Kind == tool.Handoff {
-			target[nodeID(e.To, e.Origin.SourceID)] = true
+			target[nodeID(e.To, e.Target())] = true
 		}
 	}
 	for e := range b.edges {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"plimsoll.dev/internal/verify/manifest"
+	"plimsoll.dev/internal/verify/reader/codex"
 	"plimsoll.dev/internal/verify/reader/flow"
 	"plimsoll.dev/internal/verify/reader/listing"
 	"plimsoll.dev/internal/verify/reader/openapi"
@@ -29,6 +30,10 @@ func rows(kind string) row {
 		return openapi.ReadSource
 	case "conductor":
 		return flow.ReadConductor
+	case "codex_config":
+		return codex.ReadConfig
+	case "codex_plugin":
+		return codex.ReadPlugin
 	}
 	return nil
 }
@@ -49,6 +54,7 @@ var blocks = []block{
 	{"google_adk", nil, func(m *manifest.Manifest) bool { return m.ADK != nil }},
 	{"langchain", nil, func(m *manifest.Manifest) bool { return m.LangChain != nil }},
 	{"crewai", nil, func(m *manifest.Manifest) bool { return m.CrewAI != nil }},
+	{"codex_plugins", codex.ReadInventories, func(m *manifest.Manifest) bool { return m.Plugins != nil }},
 	{"n8n", flow.ReadN8N, func(m *manifest.Manifest) bool { return m.N8N != nil }},
 }
 
