@@ -100,7 +100,7 @@ func methodOf(t *tool.Tool) (method, path string) {
 
 // hint derives the risk hints of a canonical tool from each observation behind
 // it and from the manifest, one per (tag, source), the surest kept (§6.1).
-func (t *Tool) hint(risk *manifest.Risk, remove bool) {
+func (t *Tool) hint(risk *manifest.Risk) {
 	t.Hints = nil
 	for i := range t.Members {
 		for _, h := range t.Members[i].Hints {
@@ -115,12 +115,12 @@ func (t *Tool) hint(risk *manifest.Risk, remove bool) {
 		words = append(words, set)
 		t.hintWords(m, set, nil, true)
 	}
-	t.hintManual(risk, remove)
+	t.hintManual(risk)
 	for i := range t.Members {
 		m := &t.Members[i]
 		t.hintWords(m, words[i], wordsOf(m.Auth.Scopes...), false)
 	}
-	t.hintManual(risk, remove)
+	t.hintManual(risk)
 	slices.SortFunc(t.Hints, func(a, b tool.Hint) int {
 		return cmp.Or(strings.Compare(a.Tag, b.Tag), strings.Compare(a.Source, b.Source))
 	})
@@ -211,15 +211,12 @@ func (t *Tool) topic(tag, source, word string, words, scopes wordSet) {
 	}
 }
 
-// hintManual applies what people say. Where a name fits several tools only the
-// additions are applied: they cannot hide anything.
-func (t *Tool) hintManual(risk *manifest.Risk, remove bool) {
+// hintManual applies what people say.
+func (t *Tool) hintManual(risk *manifest.Risk) {
 	if risk == nil {
 		return
 	}
-	if remove {
-		t.Hints = slices.DeleteFunc(t.Hints, func(h tool.Hint) bool { return slices.Contains(risk.RemoveTags, h.Tag) })
-	}
+	t.Hints = slices.DeleteFunc(t.Hints, func(h tool.Hint) bool { return slices.Contains(risk.RemoveTags, h.Tag) })
 	for _, tag := range risk.Tags {
 		t.say(tag, hintManual, tool.High, "risk_overrides.tools: "+risk.Reason)
 	}

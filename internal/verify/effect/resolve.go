@@ -19,7 +19,6 @@ type resolver struct {
 	bySource  map[sourceName][]*Tool
 
 	risk     map[string]*manifest.Risk // by tool id
-	shared   map[string]bool           // tool ids whose override fits other tools, too
 	declared map[string]*manifest.Action
 	conflict map[string]bool // node ids with conflicting binding evidence
 	orphans  []Issue         // of entries that fit no tool
@@ -40,7 +39,7 @@ type assessed struct {
 // *ConfigError where declarations collide (exit code 2).
 func Resolve(m *manifest.Manifest, r *tool.Reading) (*Surface, error) {
 	x := &resolver{
-		m: m, r: r, s: &Surface{Manifest: m, Reading: r}, risk: map[string]*manifest.Risk{}, shared: map[string]bool{},
+		m: m, r: r, s: &Surface{Manifest: m, Reading: r}, risk: map[string]*manifest.Risk{},
 		declared: map[string]*manifest.Action{}, assessments: map[string]assessed{},
 	}
 	all, err := observe(m, r)
@@ -50,12 +49,12 @@ func Resolve(m *manifest.Manifest, r *tool.Reading) (*Surface, error) {
 	x.indexObservations(all)
 	x.identify(all)
 	x.indexTools()
-	x.risks()
-	for _, t := range x.s.Catalog {
-		t.hint(x.risk[t.ID], !x.shared[t.ID])
-	}
-	x.selectControls()
 	x.selectActions()
+	x.risks()
+	x.selectControls()
+	for _, t := range x.s.Catalog {
+		t.hint(x.risk[t.ID])
+	}
 	x.bind()
 	x.witness()
 	x.assess()

@@ -3,6 +3,7 @@ package effect
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll.dev/internal/verify/manifest"
@@ -211,7 +212,7 @@ func (x *resolver) selectControls() {
 			chosen[t.ID] = true
 		}
 		for _, name := range list.rules {
-			if t := x.ruled(name, list.kind); t != nil {
+			if t := x.ruled(name); t != nil {
 				chosen[t.ID] = true
 			}
 		}
@@ -228,8 +229,9 @@ func twice(t *Tool, what string, path []string) Issue {
 
 // ruled is the tool that a policy rule file names. The files know names only:
 // where several tools have one, the tool of the block that the file belongs to
-// is meant if it is the only one; else it is open which.
-func (x *resolver) ruled(name string, kind ControlKind) *Tool {
+// is meant if it is the only one; else none is, and the missing control is found
+// where it is needed.
+func (x *resolver) ruled(name string) *Tool {
 	hits := x.byName[name]
 	if len(hits) > 1 {
 		var block []*Tool
@@ -238,51 +240,45 @@ func (x *resolver) ruled(name string, kind ControlKind) *Tool {
 				block = append(block, t)
 			}
 		}
-		if len(block) == 1 {
-			return block[0]
-		}
+		hits = block
 	}
-	switch len(hits) {
-	case 0:
-		return nil // SHIP-MANIFEST-STALE-POLICY is about that
-	case 1:
-		return hits[0]
+	if len(hits) != 1 {
+		return nil
 	}
-	candidates := apart(hits)
-	for _, t := range hits {
-		i := about(t, AmbiguousLegacyName, fmt.Sprintf("A policy rule file requires %s for %s, a name that %d tools have.", kind, name, len(hits)))
-		i.Key, i.Candidates = fmt.Sprintf("policies.require_%s_for_tools[].source_id", kind), candidates
-		t.Issues = append(t.Issues, i)
-	}
-	return nil
+	return hits[0]
 }
 
-// risks finds the risk override of each tool. The names are exact; an override
-// that fits several tools may add tags to all of them and remove none.
+// risks finds the risk overrides of each tool. They know names only. What they
+// add holds for every tool of the name. What they take away, read_only among it,
+// holds for the one tool of the name: else a new source could bring a tool that
+// an old entry clears.
 func (x *resolver) risks() {
 	for n := range x.m.Risks {
-		risk := &x.m.Risks[n]
+		risk := x.m.Risks[n]
 		hits := x.byName[risk.Tool]
 		var candidates []string
-		if len(hits) > 1 {
+		lowers := len(risk.RemoveTags) > 0 || slices.Contains(risk.Tags, "read_only")
+		if len(hits) > 1 && lowers {
 			candidates = apart(hits)
+			risk.RemoveTags = nil
+			risk.Tags = slices.DeleteFunc(slices.Clone(risk.Tags), func(tag string) bool { return tag == "read_only" })
 		}
 		for _, t := range hits {
-			if x.risk[t.ID] != nil {
-				path := []string{"risk_overrides", "tools", risk.Tool}
-				t.Issues = append(t.Issues, twice(t, "risk_overrides.tools", path))
-			}
-			x.risk[t.ID] = risk
-			if len(hits) > 1 {
-				i := about(t, AmbiguousLegacyName, fmt.Sprintf("risk_overrides.tools names %s, a name that %d tools have.", risk.Tool, len(hits)))
-				i.Path, i.Key = []string{"risk_overrides", "tools", risk.Tool}, "tool_identity.bindings"
-				i.Candidates = candidates
+			if d := x.declared[t.ID]; candidates != nil && (d == nil || d.Effect == "") {
+				i := about(t, AmbiguousLegacyName, fmt.Sprintf(
+					"risk_overrides.tools takes tags from %s, a name that %d tools have; it takes none until the effect of each is declared.", risk.Tool, len(hits),
+				))
+				i.Key, i.Candidates = sourceEffect, candidates
 				t.Issues = append(t.Issues, i)
-				x.shared[t.ID] = true
 			}
-			if t.Owner == "" || len(hits) == 1 {
-				t.Owner = cmp.Or(risk.Owner, t.Owner)
+			merged := risk
+			if have := x.risk[t.ID]; have != nil {
+				merged.Tags = slices.Concat(have.Tags, risk.Tags)
+				merged.RemoveTags = slices.Concat(have.RemoveTags, risk.RemoveTags)
+				merged.Owner = cmp.Or(have.Owner, risk.Owner)
 			}
+			x.risk[t.ID] = &merged
+			t.Owner = cmp.Or(merged.Owner, t.Owner)
 		}
 	}
 }
