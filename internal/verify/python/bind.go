@@ -16,15 +16,15 @@ type binder struct {
 // use is something done to an object by its name; it is settled when all names
 // are known.
 type use struct {
-	name *Name
-	at   Range
-	call *Call
-	to   Expr
+	name   *Name
+	change Node
+	call   *Call
+	to     Expr
 }
 
-func bind(body []Stmt) (*File, error) {
+func bind(src string, body []Stmt) (*File, error) {
 	module := newScope(ModuleScope, nil, nil)
-	b := &binder{file: &File{Body: body, Module: module, scopes: map[Node]*Scope{}}, scope: module}
+	b := &binder{file: &File{src: src, Body: body, Module: module, scopes: map[Node]*Scope{}}, scope: module}
 	eachStmt(body, b.visit)
 	if b.fault != nil {
 		return nil, b.fault
@@ -38,7 +38,7 @@ func bind(body []Stmt) (*File, error) {
 		case u.to != nil:
 			v.Aliases = append(v.Aliases, u.to)
 		default:
-			v.Mutated = append(v.Mutated, u.at)
+			v.Mutated = append(v.Mutated, u.change)
 		}
 	}
 	return b.file, nil
@@ -120,7 +120,7 @@ var mutators = map[string]bool{
 
 func (b *binder) call(c *Call) {
 	if a, ok := c.Func.(*Attribute); ok && mutators[a.Name] {
-		b.mutate(a.Value, c.Range)
+		b.mutate(a.Value, c)
 	}
 	for _, arg := range c.Args {
 		if n, ok := arg.Value.(*Name); ok {
@@ -129,9 +129,9 @@ func (b *binder) call(c *Call) {
 	}
 }
 
-func (b *binder) mutate(e Expr, at Range) {
+func (b *binder) mutate(e Expr, by Node) {
 	if n, ok := e.(*Name); ok {
-		b.uses = append(b.uses, use{name: n, at: at})
+		b.uses = append(b.uses, use{name: n, change: by})
 	}
 }
 
@@ -184,7 +184,7 @@ func (b *binder) target(e Expr) {
 			b.target(item)
 		}
 	case *Subscript:
-		b.mutate(e.Value, e.Range)
+		b.mutate(e.Value, e)
 		b.visit(e)
 	default:
 		b.visit(e)
@@ -248,10 +248,10 @@ func (b *binder) stmt(n Stmt) {
 		b.assign(n.Target, n.Value, n.Annotation, n.Range)
 	case *AugAssign:
 		b.visit(n.Value)
-		b.change(n.Target, n.Range)
+		b.change(n.Target, n.Value, n)
 	case *Delete:
 		for _, target := range n.Targets {
-			b.change(target, n.Range)
+			b.change(target, nil, n)
 		}
 	case *TypeAlias:
 		n.Name.scope = b.scope
@@ -316,17 +316,17 @@ func (b *binder) pattern(p *Pattern) {
 }
 
 // change is an augmented assignment or del of a target.
-func (b *binder) change(e Expr, at Range) {
+func (b *binder) change(e, value Expr, by Stmt) {
 	switch e := e.(type) {
 	case *Name:
 		e.scope = b.scope
-		b.bind(e.ID, Binding{Kind: Changed, At: at})
+		b.bind(e.ID, Binding{Kind: Changed, At: by.At(), Value: value})
 	case *Sequence:
 		for _, item := range e.Items {
-			b.change(item, at)
+			b.change(item, nil, by)
 		}
 	case *Subscript:
-		b.mutate(e.Value, at)
+		b.mutate(e.Value, by)
 		b.visit(e)
 	default:
 		b.visit(e)

@@ -8,7 +8,10 @@
 // of the file is.
 package python
 
-import "fmt"
+import (
+	"fmt"
+	"unicode/utf8"
+)
 
 // Bounds. The reader refuses what lies beyond them as it refuses a syntax
 // error: a program nobody can read is not evidence.
@@ -55,6 +58,8 @@ type File struct {
 	Body   []Stmt
 	Module *Scope   // names of the module itself
 	Stars  []string // modules of star imports, with leading dots when relative
+	src    string
+	lines  []int // offsets of the lines' first bytes, made when asked for
 	scopes map[Node]*Scope
 }
 
@@ -70,5 +75,34 @@ func Parse(text []byte) (*File, error) {
 	if p.fault != nil {
 		return nil, p.fault
 	}
-	return bind(body)
+	return bind(src, body)
+}
+
+// Source is the text of a range, ends of lines as \n.
+func (f *File) Source(r Range) string {
+	if f.lines == nil {
+		f.lines = []int{0}
+		for i := range len(f.src) {
+			if f.src[i] == '\n' {
+				f.lines = append(f.lines, i+1)
+			}
+		}
+	}
+	from, to := f.offset(r.Start), f.offset(r.End)
+	if from > to {
+		return ""
+	}
+	return f.src[from:to]
+}
+
+func (f *File) offset(p Pos) int {
+	if p.Line < 1 || p.Line > len(f.lines) {
+		return len(f.src)
+	}
+	off := f.lines[p.Line-1]
+	for range p.Column - 1 {
+		_, n := utf8.DecodeRuneInString(f.src[off:])
+		off += n
+	}
+	return off
 }

@@ -84,14 +84,18 @@ func scan(input []byte) ([]token, string, *SyntaxError) {
 // normalise takes the byte order mark off and makes every end of line \n, which
 // is what Python does before it reads.
 func normalise(input []byte) (string, *SyntaxError) {
-	if declared, line := declaration(input); declared != "" {
-		switch declared {
-		case "utf-8", "utf8", "ascii", "us-ascii":
-		default:
-			return "", &SyntaxError{Pos: Pos{line, 1}, Detail: "the file declares an encoding other than UTF-8"}
+	declared, line := declaration(input)
+	input, marked := bytes.CutPrefix(input, []byte("\ufeff"))
+	plain := bytes.IndexFunc(input, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+	switch declared {
+	case "", "utf-8":
+	case "utf8", "ascii", "us-ascii": // Python refuses them beside a mark
+		if marked || declared != "utf8" && !plain {
+			return "", &SyntaxError{Pos: Pos{line, 1}, Detail: "the declared encoding is not that of the file"}
 		}
+	default:
+		return "", &SyntaxError{Pos: Pos{line, 1}, Detail: "the file declares an encoding other than UTF-8"}
 	}
-	input = bytes.TrimPrefix(input, []byte("\ufeff"))
 	if bytes.IndexByte(input, '\r') >= 0 {
 		input = bytes.ReplaceAll(input, []byte("\r\n"), []byte("\n"))
 		input = bytes.ReplaceAll(input, []byte("\r"), []byte("\n"))

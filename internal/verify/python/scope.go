@@ -54,7 +54,7 @@ type Binding struct {
 	Import      string    // Imported: the qualified name, with leading dots when relative
 	Function    *Function // Defined
 	Class       *Class    // Declared
-	Value       Expr      // Assigned
+	Value       Expr      // Assigned; Changed by += and the like
 	Annotation  Expr      // Assigned or Parameter, nil without one
 	Conditional bool      // inside of if, a loop, try or match
 }
@@ -64,7 +64,7 @@ type Variable struct {
 	Name     string
 	Scope    *Scope
 	Bindings []Binding
-	Mutated  []Range // places that may change the object in place: x.append(…), x[i] = …
+	Mutated  []Node  // what may change the object in place: x.append(…), x[i] = …
 	Passed   []*Call // calls that take it as an argument
 	Aliases  []Expr  // other places the object was assigned to
 

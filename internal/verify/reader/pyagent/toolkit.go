@@ -1,0 +1,304 @@
+package pyagent
+
+import (
+	"slices"
+	"strings"
+
+	"plimsoll.dev/internal/verify/python"
+	"plimsoll.dev/internal/verify/tool"
+)
+
+// allowLists are the arguments that limit what a constructor opens. No provider
+// is named: the rule is about the form.
+var allowLists = []string{
+	"actions", "allowed_actions", "allowed_operations", "allowed_tool_names", "allowed_tools", "apis", "enabled_tools", "include_tools",
+	"included_tools", "operations", "permissions", "scopes", "selected_tools", "tool_filter", "tool_names", "toolsets", "include",
+}
+
+// configurations are the arguments that say where a toolkit is described.
+var configurations = []string{"config", "config_file", "config_path", "configuration", "file", "file_path", "manifest", "path", "settings", "spec"}
+
+// toolkits notes every constructor from outside of the program that opens a
+// family of tools (tool.Toolkit): one that is called so, or that takes an
+// allow-list. An allow-list that is computed counts as none, so that replacing a
+// literal list by a computed one is seen as opening.
+func (p *program) toolkits() {
+	for _, m := range p.modules {
+		bound := m.targets()
+		m.file.Inspect(func(n python.Node) bool {
+			c, ok := n.(*python.Call)
+			if !ok {
+				return true
+			}
+			q := m.constructor(c.Func)
+			if q == "" {
+				return true
+			}
+			limit, given := m.limits(c)
+			if !given && !opens(last(q)) {
+				return true
+			}
+			k := tool.Toolkit{
+				Provider: q[:max(strings.LastIndexByte(q, '.'), 0)], Constructor: last(q), Binding: bound[c],
+				Scopes: limit, Limited: limit != nil, Config: m.configured(c), Origin: m.origin(p.framework, c.Range),
+			}
+			if head, method, ok := cutConstructor(q); ok {
+				k.Provider, k.Constructor = head[:max(strings.LastIndexByte(head, '.'), 0)], last(head)+"."+method
+			}
+			if k.Binding == "" {
+				k.Binding = p.ownerName(c)
+			}
+			p.out.Toolkit = append(p.out.Toolkit, k)
+			return true
+		})
+	}
+}
+
+// constructor is the qualified name of a class of somebody else's, or of a
+// from_… method of it; "" for anything else.
+func (m *module) constructor(e python.Expr) string {
+	q := m.external(e)
+	if q == "" || !strings.Contains(q, ".") {
+		return ""
+	}
+	if _, _, ok := cutConstructor(q); ok {
+		return q
+	}
+	if name := last(q); name[0] >= 'A' && name[0] <= 'Z' {
+		return q
+	}
+	return ""
+}
+
+// cutConstructor takes a.Class.from_x apart.
+func cutConstructor(q string) (class, method string, ok bool) {
+	i := strings.LastIndexByte(q, '.')
+	if i < 0 || !strings.HasPrefix(q[i+1:], "from_") && q[i+1:] != "create" {
+		return "", "", false
+	}
+	name := last(q[:i])
+	return q[:i], q[i+1:], name != "" && name[0] >= 'A' && name[0] <= 'Z'
+}
+
+// opens says whether a class of this name offers tools that its call does not
+// list.
+func opens(name string) bool {
+	lower := strings.ToLower(name)
+	return strings.Contains(lower, "toolkit") || strings.Contains(lower, "toolset") ||
+		strings.Contains(lower, "mcp") && (strings.Contains(lower, "server") || strings.Contains(lower, "client") || strings.Contains(lower, "tool"))
+}
+
+// limits is the literal allow-list of a call, sorted; given says whether there
+// is an argument for one at all.
+func (m *module) limits(c *python.Call) (limit []string, given bool) {
+	for _, a := range c.Args {
+		if a.Stars > 0 {
+			continue
+		}
+		named := slices.Contains(allowLists, a.Name)
+		v, literal := m.file.Literal(m.unwrap(a.Value))
+		inner := map[string]bool{}
+		switch {
+		case literal && named:
+			flatten(v, "", inner)
+		case literal && slices.Contains(configurations, a.Name):
+			if !nested(v, inner) {
+				continue
+			}
+		case named:
+			given = true
+			if call, ok := m.file.Value(a.Value).(*python.Call); ok {
+				if more, ok := m.limits(call); ok && more != nil {
+					limit = append(limit, more...)
+				}
+			}
+			continue
+		default:
+			continue
+		}
+		given = true
+		if v == nil {
+			continue // None is no limit
+		}
+		if limit == nil {
+			limit = []string{}
+		}
+		for s := range inner {
+			limit = append(limit, s)
+		}
+	}
+	if limit != nil {
+		slices.Sort(limit)
+		limit = slices.Compact(limit)
+	}
+	return limit, given
+}
+
+// unwrap is the list that set(…), list(…) and the like are made of.
+func (m *module) unwrap(e python.Expr) python.Expr {
+	c, ok := m.file.Value(e).(*python.Call)
+	if !ok || len(c.Args) != 1 {
+		return e
+	}
+	if n, ok := c.Func.(*python.Name); ok && m.file.Lookup(n) == nil && c.Positional(0) != nil &&
+		(n.ID == "set" || n.ID == "list" || n.ID == "tuple" || n.ID == "frozenset") {
+		return c.Args[0].Value
+	}
+	return e
+}
+
+// flatten gives the texts of a list, and the paths of a dict to what is true or
+// a text.
+func flatten(v any, prefix string, into map[string]bool) {
+	switch v := v.(type) {
+	case string:
+		into[joinPath(prefix, v)] = true
+	case bool:
+		if v && prefix != "" {
+			into[prefix] = true
+		}
+	case []any:
+		for _, item := range v {
+			flatten(item, prefix, into)
+		}
+	case map[string]any:
+		for key, item := range v {
+			if prefix == "" && slices.Contains(allowLists, key) {
+				flatten(item, "", into)
+				continue
+			}
+			flatten(item, joinPath(prefix, key), into)
+		}
+	}
+}
+
+func joinPath(prefix, name string) string {
+	if prefix == "" {
+		return name
+	}
+	return prefix + "." + name
+}
+
+// nested finds allow-lists inside of a configuration.
+func nested(v any, into map[string]bool) bool {
+	config, ok := v.(map[string]any)
+	if !ok {
+		return false
+	}
+	found := false
+	for key, item := range config {
+		if slices.Contains(allowLists, key) {
+			flatten(item, "", into)
+			found = true
+		}
+	}
+	return found
+}
+
+// configured is what says what a toolkit opens: "env NAME" or a path of a file.
+// An address is not kept: it may carry a secret.
+func (m *module) configured(c *python.Call) string {
+	for _, a := range c.Args {
+		if a.Stars > 0 || a.Name != "" && !slices.Contains(configurations, a.Name) {
+			continue
+		}
+		if name := m.environment(a.Value); name != "" && a.Name != "" {
+			return "env " + name
+		}
+		text, ok := m.file.Text(a.Value)
+		if ok && isFile(text) && (a.Name != "" || strings.Contains(label(c.Func), ".from_")) {
+			return text
+		}
+	}
+	return ""
+}
+
+func isFile(text string) bool {
+	if text == "" || len(text) > 200 || strings.Contains(text, "://") || strings.ContainsAny(text, "\n\x00=") {
+		return false
+	}
+	for _, end := range [...]string{".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".env", ".py"} {
+		if strings.HasSuffix(text, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// environment is the name of the variable that os.environ[…], os.environ.get(…)
+// or os.getenv(…) reads.
+func (m *module) environment(e python.Expr) string {
+	var key python.Expr
+	switch e := m.file.Value(e).(type) {
+	case *python.Subscript:
+		if m.file.Is(e.Value, "os.environ") {
+			key = e.Index
+		}
+	case *python.Call:
+		if m.file.Is(e.Func, "os.getenv", "os.environ.get") {
+			key = e.Positional(0)
+		}
+	}
+	name, _ := m.file.Text(key)
+	return name
+}
+
+// targets says which name each call is assigned to: a variable, or an attribute
+// of an object.
+func (m *module) targets() map[*python.Call]string {
+	found := map[*python.Call]string{}
+	note := func(target, value python.Expr) {
+		if w, ok := value.(*python.Await); ok {
+			value = w.Value
+		}
+		c, ok := value.(*python.Call)
+		if !ok {
+			return
+		}
+		switch t := target.(type) {
+		case *python.Name:
+			found[c] = t.ID
+		case *python.Attribute:
+			found[c] = t.Name
+		}
+	}
+	m.file.Inspect(func(n python.Node) bool {
+		switch n := n.(type) {
+		case *python.Assign:
+			for _, target := range n.Targets {
+				list, ok := target.(*python.Sequence)
+				values, same := n.Value.(*python.Sequence)
+				if !ok || !same || len(list.Items) != len(values.Items) {
+					note(target, n.Value)
+					continue
+				}
+				for i := range list.Items {
+					note(list.Items[i], values.Items[i])
+				}
+			}
+		case *python.AnnAssign:
+			note(n.Target, n.Value)
+		case *python.Walrus:
+			note(n.Target, n.Value)
+		case *python.With:
+			for _, w := range n.Items {
+				if w.Target != nil {
+					note(w.Target, w.Context)
+				}
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// ownerName is the function or class around a call.
+func (p *program) ownerName(c *python.Call) string {
+	switch o := p.owners[c].(type) {
+	case *python.Function:
+		return o.Name
+	case *python.Class:
+		return o.Name
+	}
+	return ""
+}
