@@ -24,6 +24,24 @@ type compared struct {
 	introduced bool // the base is known and has no manifest
 }
 
+// The ids of §12.1 that are evaluated here.
+const (
+	trustRootTouched     = "SHIP-VERIFY-TRUST-ROOT-TOUCHED"
+	policyWeakened       = "SHIP-VERIFY-POLICY-WEAKENED"
+	policyBaseAbsent     = "SHIP-VERIFY-POLICY-BASE-ABSENT"
+	acceptedMore         = "SHIP-VERIFY-BASELINE-OR-WAIVER-EXPANDED"
+	gateRemoved          = "SHIP-VERIFY-CI-GATE-REMOVED"
+	instructionsWeakened = "SHIP-VERIFY-AGENT-INSTRUCTIONS-WEAKENED"
+	catalogDrift         = "SHIP-VERIFY-TRIGGER-CATALOG-DRIFT"
+	scopeBroadened       = "SHIP-VERIFY-CAPABILITY-SCOPE-BROADENED"
+	configChanged        = "SHIP-CAP-CONFIG-BINDING-CHANGED"
+	configRemoved        = "SHIP-CAP-CONFIG-BINDING-REMOVED"
+)
+
+// weakens says whether a finding of this check means that the gate would let
+// more through than before.
+func weakens(id string) bool { return id == policyWeakened || id == acceptedMore || id == gateRemoved }
+
 // findings evaluates §12.1 in the order of its table.
 func (c *compared) findings() []check.Finding {
 	var found []check.Finding
@@ -49,7 +67,7 @@ func (c *compared) trustRoots() []check.Finding {
 			continue
 		}
 		found = append(found, check.Finding{
-			CheckID: "SHIP-VERIFY-TRUST-ROOT-TOUCHED", Source: inChange(path),
+			CheckID: trustRootTouched, Source: inChange(path),
 			Evidence: map[string]any{"changed_file": path, "trust_root_class": string(class), "matched_glob": glob},
 		})
 	}
@@ -63,7 +81,7 @@ func (c *compared) policyWeakened() []check.Finding {
 	}
 	var found []check.Finding
 	for _, e := range weakened(base, head) {
-		found = append(found, check.Finding{CheckID: "SHIP-VERIFY-POLICY-WEAKENED", Evidence: e, Source: c.manifestSource()})
+		found = append(found, check.Finding{CheckID: policyWeakened, Evidence: e, Source: c.manifestSource()})
 	}
 	return found
 }
@@ -77,12 +95,12 @@ func (c *compared) policyBase() []check.Finding {
 	switch {
 	case c.introduced:
 		return []check.Finding{{
-			CheckID: "SHIP-VERIFY-POLICY-BASE-ABSENT", Source: c.manifestSource(),
+			CheckID: policyBaseAbsent, Source: c.manifestSource(),
 			Evidence: map[string]any{"kind": "manifest_introduced"},
 		}}
 	case c.policies[0] == nil && c.head != nil:
 		return []check.Finding{{
-			CheckID: "SHIP-VERIFY-POLICY-BASE-ABSENT", Source: c.manifestSource(),
+			CheckID: policyBaseAbsent, Source: c.manifestSource(),
 			Evidence: map[string]any{"kind": "base_snapshot_unavailable"},
 		}}
 	}
@@ -106,7 +124,7 @@ func (c *compared) accepted() []check.Finding {
 		return nil
 	}
 	return []check.Finding{{
-		CheckID: "SHIP-VERIFY-BASELINE-OR-WAIVER-EXPANDED", Source: c.manifestSource(),
+		CheckID: acceptedMore, Source: c.manifestSource(),
 		Evidence: map[string]any{"added_check_ids": list(ids), "added_scopes": list(scopes), "added_fingerprints": list(prints)},
 	}}
 }
@@ -144,7 +162,7 @@ func (c *compared) gateRemoved() []check.Finding {
 	var found []check.Finding
 	for _, p := range gateWorkflows {
 		if present(c.roots[0], p) {
-			found = append(found, check.Finding{CheckID: "SHIP-VERIFY-CI-GATE-REMOVED", Source: inChange(p), Evidence: map[string]any{"path": p}})
+			found = append(found, check.Finding{CheckID: gateRemoved, Source: inChange(p), Evidence: map[string]any{"path": p}})
 		}
 	}
 	return found
@@ -177,7 +195,7 @@ func (c *compared) instructions() []check.Finding {
 		}
 		if len(removed) > 0 {
 			found = append(found, check.Finding{
-				CheckID: "SHIP-VERIFY-AGENT-INSTRUCTIONS-WEAKENED", Source: inChange(path),
+				CheckID: instructionsWeakened, Source: inChange(path),
 				Evidence: map[string]any{"path": path, "removed": list(removed)},
 			})
 		}
@@ -223,7 +241,7 @@ func (c *compared) triggerCatalog() []check.Finding {
 		}
 		if differing := drifted(b); len(differing) > 0 {
 			found = append(found, check.Finding{
-				CheckID: "SHIP-VERIFY-TRIGGER-CATALOG-DRIFT", Source: inChange(path),
+				CheckID: catalogDrift, Source: inChange(path),
 				Evidence: map[string]any{"path": path, "differing_rules": list(differing)},
 			})
 		}
@@ -281,9 +299,9 @@ func (c *compared) toolkits() []check.Finding {
 			continue
 		}
 		f := check.Finding{Source: check.SourceOf(is.Origin), Evidence: map[string]any{"binding": is.Binding}}
-		f.CheckID = "SHIP-CAP-CONFIG-BINDING-REMOVED"
+		f.CheckID = configRemoved
 		if is.Config != "" {
-			f.CheckID = "SHIP-CAP-CONFIG-BINDING-CHANGED"
+			f.CheckID = configChanged
 			f.Evidence["before"], f.Evidence["after"] = was.Config, is.Config
 		}
 		found = append(found, f)
@@ -303,7 +321,7 @@ func broadened(was, is *tool.Toolkit) []check.Finding {
 		return nil
 	}
 	return []check.Finding{{
-		CheckID: "SHIP-VERIFY-CAPABILITY-SCOPE-BROADENED", Source: check.SourceOf(is.Origin),
+		CheckID: scopeBroadened, Source: check.SourceOf(is.Origin),
 		Evidence: map[string]any{
 			"kind": kind, "provider": is.Provider, "base_scopes": list(was.Scopes), "head_scopes": list(is.Scopes), "added_scopes": list(added),
 			"constructor": is.Constructor, "binding": is.Binding, "source_ref": is.Origin.Ref, "source_line": is.Origin.Start.Line,

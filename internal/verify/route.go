@@ -82,21 +82,13 @@ const (
 	maxPatches      = 10
 )
 
-// shortcuts are what never closes a finding (§9.5).
-var shortcuts = []string{
-	"Do not suppress the finding through checks.ignore.",
-	"Do not lower a severity and do not add a waiver or a baseline entry.",
-	"Do not invent evidence of approval, idempotency or an audit log.",
-	"Do not weaken a policy, the gate's workflow or agent instructions.",
-}
-
 // fixTask is nil when nothing is left to do. gating are the findings that decided,
 // blockers first.
 func fixTask(d *decision.Decision, gating []check.Finding, unsafe, patches bool, command string) *report.FixTask {
 	if d != nil && d.Decision == decision.Passed {
 		return nil
 	}
-	task := &report.FixTask{Actor: control.Human, Shortcuts: shortcuts, Command: report.Text(command)}
+	task := &report.FixTask{Actor: control.Human, Shortcuts: control.ForbiddenShortcuts(), Command: report.Text(command)}
 	if d == nil {
 		return task
 	}

@@ -36,8 +36,9 @@ type File struct {
 
 // LoadOptions is what a side needs to know besides its files.
 type LoadOptions struct {
-	Name  string // of the manifest in its folder
-	Today string // YYYY-MM-DD
+	Name  string   // of the manifest in its folder
+	Today string   // YYYY-MM-DD
+	Packs []string // policy packs besides the manifest's, relative to its folder
 }
 
 // ManifestMissing says that the side has no manifest at all.
@@ -67,7 +68,7 @@ func Load(tree fs.FS, opt LoadOptions) (*Side, error) {
 	if err != nil {
 		return nil, err
 	}
-	packs, err := loadPacks(m, r, seen)
+	packs, err := loadPacks(m, r, seen, opt.Packs)
 	if err != nil {
 		return nil, err
 	}
@@ -85,9 +86,13 @@ func knownCheck(id string) (severity, floor string, ok bool) {
 
 // loadPacks reads the policy packs that the manifest names. An optional pack
 // that is not there is a warning.
-func loadPacks(m *manifest.Manifest, r *tool.Reading, tree fs.FS) ([]*manifest.PackFile, error) {
+func loadPacks(m *manifest.Manifest, r *tool.Reading, tree fs.FS, more []string) ([]*manifest.PackFile, error) {
 	var packs []*manifest.PackFile
-	for _, p := range m.Checks.Packs {
+	named := slices.Clone(m.Checks.Packs)
+	for _, p := range more {
+		named = append(named, manifest.Pack{ID: p, Path: p})
+	}
+	for _, p := range named {
 		text, failed := tool.ReadFile(tree, p.Path)
 		if failed != nil && p.Optional && failed.Problem == tool.NotThere {
 			r.Warnings = append(r.Warnings, tool.Warning{

@@ -34,14 +34,19 @@ type Input struct {
 	HeadRoot, BaseRoot fs.FS  // rooted at the repository
 	BaseMissing        string // why Base is nil: not_requested or ref_missing
 	BaseRef, HeadRef   string // as given or chosen; HeadRef is "" for the working tree
+	Git                GitIDs
 	Elsewhere          string // id of a named head that the working tree has not checked out; else ""
 
 	Changes      []*gate.Input // what check judges
 	ChangedFiles []string      // sorted, repository-relative
+	DiffText     []byte        // the texts of the change, in order
 	Gap          *Gap          // nil when the change was read in full
 
 	Options Options
 }
+
+// GitIDs are the objects that the sides are; "" for what there is not.
+type GitIDs struct{ BaseCommit, BaseTree, HeadCommit, HeadTree, MergeBase string }
 
 // Gap says why the change could not be read. Reason is one of §9.4.
 type Gap struct {
@@ -60,7 +65,8 @@ type Options struct {
 	Scan         bool   // one tree, no change: nothing is compared (§9.8)
 	Today        string // YYYY-MM-DD, UTC
 
-	Baseline     []byte // the accepted baseline; nil for none
+	Packs        []string // policy packs besides the manifest's, relative to its folder
+	Baseline     []byte   // the accepted baseline; nil for none
 	BaselinePath string
 	AuditLog     []byte // of baseline.audit_log; nil when there is none
 }
@@ -86,6 +92,7 @@ type Run struct {
 	Evaluation         *check.Evaluation
 	Decision           *decision.Decision // nil when nothing was decided
 	Actions            *delta.Actions
+	summary            decision.Summary
 	TrustRootTouched   bool
 	PolicyWeakened     bool
 	Fix                *report.FixTask // nil when nothing is left to do
@@ -135,7 +142,7 @@ func (r *Run) load(tree fs.FS) (*Side, error) {
 	if tree == nil {
 		return nil, ManifestMissing
 	}
-	return Load(tree, LoadOptions{Name: path.Base(r.Input.ManifestPath), Today: r.Input.Options.Today})
+	return Load(tree, LoadOptions{Name: path.Base(r.Input.ManifestPath), Today: r.Input.Options.Today, Packs: r.Input.Options.Packs})
 }
 
 // check asks the boundary what it says of the same change.
@@ -258,9 +265,10 @@ func (r *Run) judge() error {
 func (r *Run) decide(baseline decision.BaselineDelta) {
 	m := r.HeadSide.Surface.Manifest
 	findings := r.Evaluation.Findings
+	r.summary = decision.Summarize(findings, r.HeadSide.Surface)
 	in := decision.Input{
 		Findings: findings, Head: r.HeadSide.Surface, PolicyGaps: check.PolicyGaps(r.Subject),
-		Summary: decision.Summarize(findings, r.HeadSide.Surface), ConfigPath: r.Input.ManifestPath,
+		Summary: r.summary, ConfigPath: r.Input.ManifestPath,
 		Mode: r.Mode, FailOn: decision.FailOn(r.Input.Options.FailOn, severities(m.CI.FailOn), r.Mode),
 		NewOnly: r.Input.Options.NewOnly, Baseline: baseline,
 	}
@@ -303,6 +311,12 @@ func (r *Run) command() Command {
 	return c
 }
 
+// Preview is the command that says what a manifest would have to declare.
+func (r *Run) Preview() string { return r.command().Preview() }
+
+// Initialize is the command that writes a first manifest.
+func (r *Run) Initialize() string { return r.command().initialize() }
+
 // Gating are the findings that decided: blockers, then review items.
 func (r *Run) Gating() []check.Finding {
 	byID := map[string]*check.Finding{}
@@ -325,10 +339,10 @@ func (r *Run) conclude() error {
 	r.Execution, r.Applicability = Succeeded, Verified
 	r.Verdict = verdictOf(r.Decision.Decision)
 	for i := range r.Evaluation.Findings {
-		switch r.Evaluation.Findings[i].CheckID {
-		case "SHIP-VERIFY-TRUST-ROOT-TOUCHED":
+		switch id := r.Evaluation.Findings[i].CheckID; {
+		case id == trustRootTouched:
 			r.TrustRootTouched = true
-		case "SHIP-VERIFY-POLICY-WEAKENED", "SHIP-VERIFY-BASELINE-OR-WAIVER-EXPANDED", "SHIP-VERIFY-CI-GATE-REMOVED":
+		case weakens(id):
 			r.PolicyWeakened = true
 		}
 	}
@@ -396,7 +410,7 @@ func (r *Run) fail(o control.Outcome) error {
 	r.Headline = o.Reason
 	if o.Route == nil {
 		r.Fix = &report.FixTask{
-			Actor: control.Human, Shortcuts: shortcuts, Command: report.Text(r.command().String()), Instructions: []string{o.Person.Why},
+			Actor: control.Human, Shortcuts: control.ForbiddenShortcuts(), Command: report.Text(r.command().String()), Instructions: []string{o.Person.Why},
 		}
 	}
 	return r.control(o)

@@ -62,7 +62,7 @@ func checkCommand(env Env) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.given = c.Flags().Changed
-			return check(c.Context(), env, f)
+			return runCheck(c.Context(), env, f)
 		},
 	}
 	flags := cmd.Flags()
@@ -169,7 +169,7 @@ func (f *checkFlags) actor(env Env) gate.Actor {
 	return gate.ActorCodex
 }
 
-func check(ctx context.Context, env Env, f checkFlags) error {
+func runCheck(ctx context.Context, env Env, f checkFlags) error {
 	if err := f.shape(env); err != nil {
 		return err
 	}

@@ -56,6 +56,9 @@ func Main(args []string, env Env) (code int) {
 	if err == nil {
 		return exitOK
 	}
+	if code, ok := errors.AsType[ended](err); ok {
+		return int(code)
+	}
 	if f, ok := errors.AsType[*failure](err); ok {
 		return fail(f)
 	}
@@ -91,11 +94,14 @@ func commands(env Env) *cobra.Command {
 	root.SetHelpCommandGroupID("")
 	root.AddCommand(
 		checkCommand(env),
+		verifyCommand(env),
+		scanCommand(env),
 		explainCommand(env),
 		listChecksCommand(env),
 		fixtureCommand(env),
 		schemaCommand(env),
 		contractCommand(env),
+		applyPatchesCommand(env),
 		selfCheckCommand(env),
 		versionCommand(env),
 	)
@@ -116,8 +122,8 @@ func (e Env) print(text []byte) error {
 // that this version does not have. They answer honestly instead of looking
 // like a misspelling.
 var notBuilt = []string{
-	"agent", "apply-patches", "audit", "baseline", "capability", "detect", "doctor", "explain-finding",
-	"init", "mcp-serve", "preflight", "scan", "trigger", "verify",
+	"agent", "audit", "baseline", "capability", "detect", "doctor", "explain-finding",
+	"init", "mcp-serve", "preflight", "trigger",
 }
 
 func notBuiltCommands() []*cobra.Command {

@@ -10,17 +10,24 @@ import (
 // Exit codes of the gate (docs/spec/verification.md §1.1). A check that has a
 // result is exitOK whatever its state.
 const (
-	exitOK       = 0
-	exitUsage    = 2
-	exitInternal = 4
+	exitOK        = 0
+	exitUsage     = 2
+	exitInput     = 3
+	exitInternal  = 4
+	exitOutside   = 5 // a patch leaves the manifest directory
+	exitIntegrity = 6
+	exitGate      = 20
 )
 
 // The kinds of failure a program can tell apart (docs/spec/verification.md §1.2).
 const (
-	configError    = "config_error"
-	unknownCheckID = "unknown_check_id"
-	otherError     = "other_error"
-	internalError  = "internal_error"
+	configError        = "config_error"
+	unknownCheckID     = "unknown_check_id"
+	unknownFingerprint = "unknown_fingerprint"
+	inputParseError    = "input_parse_error"
+	malformedPatch     = "malformed_patch"
+	otherError         = "other_error"
+	internalError      = "internal_error"
 )
 
 // failure is why a command printed no result. It goes to stderr, as a sentence
@@ -30,9 +37,13 @@ type failure struct {
 	code int
 	msg  string
 	next []nextAction
-	// suggestion is the nearest known id, for unknownCheckID only.
+	// suggestion is the nearest known id, for unknownCheckID and
+	// unknownFingerprint only.
 	suggestion string
-	err        error
+	// What an unknown id was, the report it was looked for in, and the file that
+	// could not be used; "" where they say nothing.
+	checkID, fingerprint, sourceReport, path string
+	err                                      error
 }
 
 // nextAction is one way on, best first.
@@ -53,9 +64,20 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
+// ended is the exit code of a command that printed its result: the result says
+// why.
+type ended int
+
+func (e ended) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
 // usage is a command line that cannot be: nothing was evaluated.
 func usage(format string, args ...any) *failure {
 	return &failure{kind: configError, code: exitUsage, msg: fmt.Sprintf(format, args...)}
+}
+
+// unread is an input file that could not be used.
+func unread(path, msg string, err error) *failure {
+	return &failure{kind: inputParseError, code: exitInput, msg: path + ": " + msg, path: path, err: err}
 }
 
 // internal is a failure of the program itself.
@@ -109,8 +131,15 @@ func (f *failure) report(w io.Writer, command string, agentMode bool) int {
 		Command     string       `json:"command"`
 		NextAction  *string      `json:"next_action"`
 		NextActions []nextAction `json:"next_actions"`
+		CheckID     string       `json:"check_id,omitempty"`
+		Fingerprint string       `json:"fingerprint,omitempty"`
 		Suggestion  string       `json:"suggestion,omitempty"`
-	}{Error: f.kind, Message: f.Error(), ExitCode: f.code, Command: command, NextActions: f.next, Suggestion: f.suggestion}
+		Report      string       `json:"source_report,omitempty"`
+		Path        string       `json:"path,omitempty"`
+	}{
+		Error: f.kind, Message: f.Error(), ExitCode: f.code, Command: command, NextActions: f.next,
+		CheckID: f.checkID, Fingerprint: f.fingerprint, Suggestion: f.suggestion, Report: f.sourceReport, Path: f.path,
+	}
 	if len(f.next) > 0 {
 		first := f.next[0].String()
 		line.NextAction = &first

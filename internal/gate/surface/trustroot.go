@@ -44,6 +44,27 @@ var trustRoots = compileRoots([]trustRoot{
 	}},
 })
 
+// RootPatterns are the patterns of the given classes, in table order; those of
+// host_boundary are the adapters'.
+func RootPatterns(classes ...Class) []string {
+	var out []string
+	for i := range trustRoots {
+		if slices.Contains(classes, trustRoots[i].class) {
+			out = append(out, trustRoots[i].patterns...)
+		}
+	}
+	if slices.Contains(classes, ClassHostBoundary) {
+		for i := range adapters {
+			for _, p := range adapters[i].Patterns {
+				if !slices.Contains(out, p) {
+					out = append(out, p)
+				}
+			}
+		}
+	}
+	return out
+}
+
 func compileRoots(list []trustRoot) []trustRoot {
 	for i := range list {
 		list[i].globs = globs(list[i].patterns...)

@@ -1,0 +1,89 @@
+package shipgate
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"plimsoll.dev/internal/verify"
+)
+
+// folder is the reports folder of one run. It holds what verification wrote and
+// nothing else: a folder with anything of the repository in it is refused, so
+// that no artifact can take the place of a file that people own.
+type folder struct{ path string }
+
+// kept are other files that a reports folder may hold.
+var kept = []string{".gitignore", "packet.json", "packet.md", "packet.html", "agent-handoff.json", "host-grants.json", "check-annotations.json"}
+
+// folder opens the reports folder, or refuses it.
+func (f *verifyFlags) folder(env Env) (*folder, error) {
+	at := &folder{path: within(env.abs(f.workspace), f.out)}
+	refuse := func(why string) error {
+		return usage("--out %s %s", f.out, why).choosing("Name with --out a folder of its own for the artifacts; it may not be there yet.")
+	}
+	info, err := os.Lstat(at.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return at, nil
+	case err != nil:
+		return nil, unreadable("--out", f.out, err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil, refuse("is a link")
+	case !info.IsDir():
+		return nil, refuse("is no folder")
+	}
+	entries, err := os.ReadDir(at.path)
+	if err != nil {
+		return nil, unreadable("--out", f.out, err)
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !slices.Contains(kept, e.Name()) && !slices.Contains(verify.ArtifactNames, e.Name()) && !strings.HasPrefix(e.Name(), ".shipgate-") {
+			return nil, refuse(fmt.Sprintf("holds %q, which verification did not write", e.Name()))
+		}
+	}
+	return at, nil
+}
+
+// write puts the artifacts in place, each in one piece, and takes away those of
+// an earlier run that this one has not: a stale artifact must not be mistaken
+// for a current one.
+func (f *folder) write(list []verify.Artifact) error {
+	fail := func(err error) error {
+		return &failure{kind: otherError, code: exitInternal, msg: "the artifacts could not be written to " + f.path, err: plainError(err)}
+	}
+	if err := os.MkdirAll(f.path, 0o755); err != nil {
+		return fail(err)
+	}
+	root, err := os.OpenRoot(f.path)
+	if err != nil {
+		return fail(err)
+	}
+	defer root.Close()
+	current := map[string]bool{}
+	for _, a := range list {
+		current[a.Name] = true
+	}
+	for _, name := range append(slices.Clone(verify.ArtifactNames), "agent-handoff.json") {
+		if current[name] {
+			continue // it is replaced in one piece
+		}
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fail(err)
+		}
+	}
+	for _, a := range list {
+		part := ".shipgate-" + a.Name
+		if err := root.WriteFile(part, a.Text, 0o644); err != nil {
+			return fail(err)
+		}
+		if err := root.Rename(part, filepath.FromSlash(a.Name)); err != nil {
+			return fail(err)
+		}
+	}
+	return nil
+}

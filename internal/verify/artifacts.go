@@ -1,0 +1,487 @@
+package verify
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"plimsoll.dev/internal/canonical"
+	"plimsoll.dev/internal/gate"
+	"plimsoll.dev/internal/gate/surface"
+	"plimsoll.dev/internal/verify/check"
+	"plimsoll.dev/internal/verify/delta"
+	"plimsoll.dev/internal/verify/manifest"
+	"plimsoll.dev/internal/verify/report"
+	"plimsoll.dev/internal/verify/tool"
+)
+
+// Program is what ran: the facts that no input shows.
+type Program struct {
+	Version      string // of the gate
+	Distribution string // names the build: version control and toolchain
+	Dependencies string // every module with its sum
+	Platform     string // GOOS/GOARCH
+	Runtime      string // the toolchain's version
+}
+
+// Artifact is one file of a verification (docs/spec/verification.md §10).
+type Artifact struct {
+	Name string // file name in the reports folder
+	Key  string // in artifacts{}
+	Text []byte
+}
+
+// ArtifactNames are all files that a verification may write.
+var ArtifactNames = []string{
+	"report.json", "report.md", "report.sarif", "verifier.json", "verify-run.json", "pr-comment.md",
+	"capabilities.lock.json", "base.capabilities.lock.json", "capability-lock-diff.json", "capability-lock-diff.md",
+	"verification-plan.json", "verification-input.diff", "verification-base-report.json", "verification-unit-result.json",
+	"verification-artifacts.json", "verification-receipt.json", "suggested-inventory.json", "suggested-declarations.yaml",
+}
+
+// artifacts collects what a run writes, in the order it is made.
+type artifacts struct {
+	run  *Run
+	out  string // the reports folder as artifacts name it
+	list []Artifact
+}
+
+func (a *artifacts) add(name, key string, text []byte, err error) error {
+	if err != nil {
+		return err
+	}
+	a.list = append(a.list, Artifact{Name: name, Key: key, Text: text})
+	return nil
+}
+
+// paths is artifacts{}: each key with its path.
+func (a *artifacts) paths(more ...Artifact) map[string]string {
+	m := map[string]string{}
+	for _, x := range append(slices.Clone(a.list), more...) {
+		m[x.Key] = path.Join(a.out, x.Name)
+	}
+	return m
+}
+
+// refs is the same with the digest of every file that is there already.
+func (a *artifacts) refs() map[string]report.ArtifactRef {
+	m := map[string]report.ArtifactRef{}
+	for _, x := range a.list {
+		m[x.Key] = report.ArtifactRef{Path: path.Join(a.out, x.Name), SHA256: report.Text("sha256:" + digest(x.Text))}
+	}
+	return m
+}
+
+// Artifacts makes every file of the run. out is the reports folder as artifacts
+// name it. The first error is a contradiction of our own.
+func (r *Run) Artifacts(out string, p Program) ([]Artifact, error) {
+	a := &artifacts{run: r, out: out}
+	v := r.verifier()
+	if r.Decision == nil {
+		v.Artifacts = a.paths(Artifact{Name: "verifier.json", Key: "verifier_json"})
+		return a.list, a.finish(v)
+	}
+	if err := a.facts(); err != nil {
+		return nil, err
+	}
+	if err := a.reports(v); err != nil {
+		return nil, err
+	}
+	plan, err := report.NewPlan(r.gitSubject(), r.inputSet(), p.engine())
+	if err != nil {
+		return nil, err
+	}
+	text, err := plan.JSON()
+	if err := a.add("verification-plan.json", "verification_plan_json", text, err); err != nil {
+		return nil, err
+	}
+	unit := report.NewUnitResult(r.unit(plan.Tasks[0].TaskID))
+	text, err = unit.JSON()
+	if err := a.add("verification-unit-result.json", "verification_unit_result_json", text, err); err != nil {
+		return nil, err
+	}
+	run, err := report.NewVerifyRun(plan, hashed(p.Runtime), []report.UnitResult{unit}, report.OutcomeOf(v, r.ExitCode), a.refs())
+	if err != nil {
+		return nil, err
+	}
+	text, err = run.JSON()
+	if err := a.add("verify-run.json", "verify_run_json", text, err); err != nil {
+		return nil, err
+	}
+	v.Identity = report.Identity{
+		RequestID: report.Text(run.RequestID), SubjectID: report.Text(plan.Subject.SubjectID), InputSetID: report.Text(plan.Inputs.InputSetID),
+		EngineRequirementID: report.Text(plan.Engine.EngineRequirementID), ExecutorID: report.Text(run.Executor.ExecutorID),
+	}
+	v.DecisionID = report.Text(run.DecisionID)
+	v.Artifacts = a.paths(
+		Artifact{Name: "verifier.json", Key: "verifier_json"},
+		Artifact{Name: "verification-artifacts.json", Key: "verification_artifacts_json"},
+		Artifact{Name: "verification-receipt.json", Key: "verification_receipt_json"},
+	)
+	if err := a.finish(v); err != nil {
+		return nil, err
+	}
+	return a.list, a.seal(run)
+}
+
+// finish writes verifier.json: an artifact that contradicts itself is none.
+func (a *artifacts) finish(v *report.Verifier) error {
+	whole, err := report.NewVerifier(*v)
+	if err != nil {
+		return err
+	}
+	text, err := whole.JSON()
+	return a.add("verifier.json", "verifier_json", text, err)
+}
+
+// seal lists every file under one id and says what came out of the request.
+func (a *artifacts) seal(run *report.VerifyRun) error {
+	files := make([]report.ArtifactFile, len(a.list))
+	for i, x := range a.list {
+		files[i] = report.ArtifactFile{Path: path.Join(a.out, x.Name), SHA256: "sha256:" + digest(x.Text), Size: int64(len(x.Text))}
+	}
+	set := report.NewArtifactManifest(files)
+	text, err := set.JSON()
+	if err := a.add("verification-artifacts.json", "verification_artifacts_json", text, err); err != nil {
+		return err
+	}
+	text, err = report.NewReceipt(report.Receipt{
+		RequestID: run.RequestID, ExecutorID: run.Executor.ExecutorID, UnitResultIDs: run.UnitResultIDs,
+		DecisionID: run.DecisionID, ArtifactSetID: set.ArtifactSetID,
+	}).JSON()
+	return a.add("verification-receipt.json", "verification_receipt_json", text, err)
+}
+
+// facts are the capability locks of both sides and their difference (§11).
+func (a *artifacts) facts() error {
+	r := a.run
+	head, err := r.lock(r.HeadSide)
+	if err != nil {
+		return err
+	}
+	text, err := head.JSON()
+	if err := a.add("capabilities.lock.json", "capability_lock_json", text, err); err != nil {
+		return err
+	}
+	if r.BaseSide == nil {
+		return nil
+	}
+	base, err := r.lock(r.BaseSide)
+	if err != nil {
+		return err
+	}
+	text, err = base.JSON()
+	if err := a.add("base.capabilities.lock.json", "base_capability_lock_json", text, err); err != nil {
+		return err
+	}
+	base.Path, head.Path = path.Join(a.out, "base.capabilities.lock.json"), path.Join(a.out, "capabilities.lock.json")
+	diff, err := delta.DiffLocks(base, head)
+	if err != nil {
+		return err
+	}
+	text, err = diff.JSON()
+	if err := a.add("capability-lock-diff.json", "capability_lock_diff_json", text, err); err != nil {
+		return err
+	}
+	return a.add("capability-lock-diff.md", "capability_lock_diff_markdown", diff.Markdown(), nil)
+}
+
+func (r *Run) lock(side *Side) (*delta.Lock, error) {
+	return delta.NewLock(side.Surface, delta.Meta{
+		ConfigPath: r.Input.ManifestPath, ManifestDir: path.Dir(r.Input.ManifestPath), CLIVersion: gate.ToolVersion,
+	})
+}
+
+// verifier is verifier.json without ids and artifacts.
+func (r *Run) verifier() *report.Verifier {
+	in := r.Input
+	v := &report.Verifier{
+		Workspace: in.Workspace, Config: in.Config, Mode: r.Mode, BaseRef: report.Text(in.BaseRef), HeadRef: in.HeadRef,
+		BaseStatus: r.BaseStatus, HeadStatus: string(r.Execution), HeadExitCode: r.ExitCode, Execution: string(r.Execution),
+		Applicability: string(r.Applicability), MergeVerdict: string(r.Verdict), CanMerge: r.CanMerge, Headline: report.Text(r.Headline),
+		ReleaseDecision: r.Decision, FixTask: r.Fix, Control: r.Control, DiffStatus: r.Diff, DiffTextAvailable: len(in.DiffText) > 0,
+		ChangedFiles: in.ChangedFiles, CapabilityReview: r.capabilityReview(), Trigger: r.trigger(), BaseNotes: r.BaseNotes,
+		BaseTree: report.Text(in.Git.BaseTree), HeadTree: report.Text(in.Git.HeadTree), ForbiddenActions: forbiddenActions,
+		ForbiddenEdits: surface.RootPatterns(surface.ClassCIGate, surface.ClassInstructions, surface.ClassPolicy, surface.ClassHostBoundary),
+	}
+	if r.Decision != nil {
+		v.Decision = report.Text(r.Decision.Decision)
+		v.AgentSummary, v.ReviewerSummary = r.summaries()
+	}
+	return v
+}
+
+// forbiddenActions are what no caller may do on its own, whatever the verdict.
+var forbiddenActions = []string{
+	"merge", "report_complete_without_control_complete", "suppress_finding", "lower_severity", "add_waiver", "expand_baseline",
+	"weaken_policy", "remove_ci_gate", "weaken_agent_instructions", "assert_effect", "assert_authority", "assert_approval",
+	"assert_confirmation", "assert_idempotency",
+}
+
+// trigger is why the run is owed: what check's catalogue says of the change.
+// Without the whole change nothing is said (§9.4).
+func (r *Run) trigger() report.Trigger {
+	if r.Diff.Completeness != complete || len(r.Gate) == 0 {
+		return report.Trigger{EvaluationStatus: "not_evaluated"}
+	}
+	t := report.Trigger{EvaluationStatus: "evaluated"}
+	should := false
+	for _, res := range r.Gate {
+		if res.Trigger == nil {
+			continue
+		}
+		should = should || res.Trigger.ShouldRun
+		t.Rationale = report.Text(res.Trigger.Rationale)
+		for _, m := range res.Trigger.MatchedRules {
+			t.RuleIDs = append(t.RuleIDs, m.ID)
+		}
+		switch {
+		case res.Trigger.ForceRun:
+			t.Action = "force_run"
+		case res.Trigger.RunShipgate && t.Action == "":
+			t.Action = "run_shipgate"
+		}
+	}
+	t.RuleIDs, t.ShouldRun = set(t.RuleIDs), &should
+	return t
+}
+
+// buckets says what a row of the action surface difference is to a reviewer.
+func bucket(c delta.ActionChange) string {
+	switch c {
+	case delta.ActionAdded:
+		return "added"
+	case delta.ActionRemoved:
+		return "removed"
+	case delta.ScopeExpanded, delta.EffectEscalated, delta.RiskTagAdded, delta.ApprovalRemoved, delta.SafeguardRemoved,
+		delta.InputSchemaExpanded, delta.ActionModified:
+	}
+	return "modified"
+}
+
+const maxTopChanges = 10
+
+// capabilityReview counts actions, each once, and names the worst changes.
+func (r *Run) capabilityReview() report.CapabilityReview {
+	c := report.CapabilityReview{
+		TrustRootTouched: r.TrustRootTouched, PolicyWeakened: r.PolicyWeakened, WeakeningProven: r.PolicyWeakened && r.Policies[0] != nil,
+	}
+	if !r.Actions.Enabled && r.Actions.Note != "" && r.Decision != nil {
+		c.Notes = append(c.Notes, r.Actions.Note)
+	}
+	rows := slices.Clone(r.Actions.Rows)
+	slices.SortStableFunc(rows, func(a, b delta.ActionRow) int {
+		return check.Severity(b.Severity).Rank() - check.Severity(a.Severity).Rank()
+	})
+	seen := map[string]bool{}
+	for i := range rows {
+		row := &rows[i]
+		b := bucket(row.Type)
+		if !seen[row.ActionID] {
+			seen[row.ActionID] = true
+			switch b {
+			case "added":
+				c.Added++
+			case "removed":
+				c.Removed++
+			default:
+				c.Modified++
+			}
+		}
+		if len(c.TopChanges) < maxTopChanges {
+			c.TopChanges = append(c.TopChanges, r.topChange(row, b))
+		}
+	}
+	return c
+}
+
+func (r *Run) topChange(row *delta.ActionRow, bucket string) report.TopChange {
+	change := report.TopChange{
+		ID: "chg_" + canonical.Compact.SHA256([]any{string(row.Type), row.ActionID, row.Safeguard})[:16], Bucket: bucket,
+		ChangeType: strings.ToLower(string(row.Type)), SubjectKind: "action", Subject: row.ToolName, Rationale: row.Reason,
+		Impact: "informational", SourcePath: report.Text(row.SourcePath), SourceLine: report.Line(row.SourceLine),
+	}
+	if r.Decision == nil {
+		return change
+	}
+	related := map[string]bool{}
+	for i := range r.Evaluation.Findings {
+		if f := &r.Evaluation.Findings[i]; f.ToolID != "" && f.ToolID == row.ToolID {
+			related[f.ID] = true
+		}
+	}
+	change.RelatedFindings = sortedKeys(related)
+	for i := range r.Decision.ReviewItems {
+		if related[r.Decision.ReviewItems[i].ID] {
+			change.Impact = "review_required"
+		}
+	}
+	for i := range r.Decision.Blockers {
+		if related[r.Decision.Blockers[i].ID] {
+			change.Impact = "blocks_release"
+		}
+	}
+	return change
+}
+
+// gitSubject names what was verified by its objects.
+func (r *Run) gitSubject() report.GitSubject {
+	in := r.Input
+	g := report.GitSubject{
+		RepositoryID: repositoryID(r.HeadSide.Surface.Manifest), SnapshotKind: report.CommittedTree, BaseRef: report.Text(in.BaseRef),
+		BaseCommit: report.Text(in.Git.BaseCommit), BaseTree: report.Text(in.Git.BaseTree), HeadRef: in.HeadRef,
+		HeadCommit: report.Text(in.Git.HeadCommit), HeadTree: report.Text(in.Git.HeadTree), MergeBase: report.Text(in.Git.MergeBase),
+		SourceHeadCommit: report.Text(in.Git.HeadCommit),
+	}
+	if in.HeadRef == "" {
+		g.HeadRef, g.SnapshotKind = "HEAD", report.WorktreeOverlay
+		g.WorktreeOverlay = report.Text("sha256:" + digest(append(slices.Clone(in.DiffText), canonical.UTF8.String(overlay(r.changedBlobs()))...)))
+	}
+	return g
+}
+
+// overlay is what lies over the commit, by content.
+func overlay(blobs []report.Blob) []any {
+	list := make([]any, len(blobs))
+	for i, b := range blobs {
+		list[i] = []any{b.Path, b.SHA256}
+	}
+	return list
+}
+
+// repositoryID names the repository by what its manifest says: nothing of the
+// clone it lies in.
+func repositoryID(m *manifest.Manifest) string {
+	if m.Project.Repo != "" {
+		return m.Project.Repo
+	}
+	return m.Project.Name
+}
+
+// inputSet is everything that was read, by content.
+func (r *Run) inputSet() report.InputSet {
+	in := r.Input
+	from := "git_blob"
+	if in.HeadRef == "" {
+		from = "worktree"
+	}
+	dir := path.Dir(in.ManifestPath)
+	packs := map[string]bool{}
+	for _, p := range r.HeadSide.Surface.Manifest.Checks.Packs {
+		packs[path.Clean(p.Path)] = true
+	}
+	s := report.InputSet{
+		Diff:         report.Blob{Path: "verification-input.diff", Source: "generated", SHA256: hashed(string(in.DiffText)), Size: int64(len(in.DiffText))},
+		ChangedFiles: r.changedBlobs(), ChangedPaths: in.ChangedFiles, Options: r.options(), EvaluationDate: in.Options.Today,
+	}
+	for _, f := range r.HeadSide.Files {
+		b := report.Blob{Path: path.Join(dir, f.Path), Source: from, SHA256: "sha256:" + f.SHA256, Size: f.Size}
+		switch {
+		case b.Path == in.ManifestPath:
+			s.Config = b
+		case packs[f.Path]:
+			s.PolicyPacks = append(s.PolicyPacks, b)
+		default:
+			s.ToolSources = append(s.ToolSources, b)
+		}
+	}
+	if in.Options.Baseline != nil {
+		s.Baseline = &report.Blob{
+			Path: in.Options.BaselinePath, Source: "external_input", SHA256: hashed(string(in.Options.Baseline)), Size: int64(len(in.Options.Baseline)),
+		}
+	}
+	return s
+}
+
+// changedBlobs are the changed files that the head still has.
+func (r *Run) changedBlobs() []report.Blob {
+	from := "git_blob"
+	if r.Input.HeadRef == "" {
+		from = "worktree"
+	}
+	var blobs []report.Blob
+	for _, name := range r.Input.ChangedFiles {
+		if text, ok := readWhole(r.Input.HeadRoot, name); ok {
+			blobs = append(blobs, report.Blob{Path: name, Source: from, SHA256: hashed(string(text)), Size: int64(len(text))})
+		}
+	}
+	return blobs
+}
+
+func readWhole(root fs.FS, name string) ([]byte, bool) {
+	if root == nil {
+		return nil, false
+	}
+	text, failed := tool.ReadFile(root, name)
+	return text, failed == nil
+}
+
+// options are the flags that judgement depends on.
+func (r *Run) options() map[string]string {
+	o := r.Input.Options
+	m := map[string]string{"ci_mode": r.Mode}
+	if o.FailOn != nil {
+		m["fail_on"] = strings.Join(severityWords(o.FailOn), ",")
+	}
+	for name, on := range map[string]bool{"new_findings_only": o.NewOnly, "no_heuristics": o.NoHeuristics, "suggest_patches": o.Patches} {
+		if on {
+			m[name] = "true"
+		}
+	}
+	return m
+}
+
+func severityWords(list []check.Severity) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return out
+}
+
+// unit is what the evaluation found, before anything was decided.
+func (r *Run) unit(task string) report.UnitResult {
+	u := report.UnitResult{TaskID: task, SourceWarnings: len(r.HeadSide.Surface.Reading.Warnings)}
+	for i := range r.Evaluation.Findings {
+		f := &r.Evaluation.Findings[i]
+		row := report.UnitFinding{
+			ID: f.ID, Fingerprint: f.Fingerprint, CheckID: f.CheckID, Severity: string(f.Severity),
+			Suppressed: f.Suppressed, BaselineStatus: report.Text(f.BaselineStatus),
+		}
+		if f.Support != nil {
+			row.SupportHash = report.Text(f.Support.Hash)
+		}
+		u.Findings = append(u.Findings, row)
+	}
+	for _, g := range r.Decision.Coverage.Gaps {
+		gap := report.UnitGap{Kind: g.Kind, Subject: g.Subject}
+		if g.SourceRef != nil {
+			gap.SourceRef = report.Text(*g.SourceRef)
+		}
+		u.Gaps = append(u.Gaps, gap)
+	}
+	for _, f := range delta.Facts(r.HeadSide.Surface) {
+		u.Capabilities = append(u.Capabilities, report.UnitFact{ID: f.ID, Hash: report.ContentID(f)})
+	}
+	for _, t := range r.HeadSide.Surface.Tools() {
+		u.ToolInventory = append(u.ToolInventory, t.ID)
+	}
+	return u
+}
+
+func hashed(text string) string { return "sha256:" + digest([]byte(text)) }
+
+// engine is what has to run so that the same inputs give the same decision.
+func (p Program) engine() report.Engine {
+	var catalog []any
+	for _, c := range check.Catalogue() {
+		catalog = append(catalog, []any{c.ID, string(c.Severity), string(c.Floor), c.HumanAlways})
+	}
+	return report.Engine{
+		Package: "agents-shipgate", Version: p.Version, Distribution: hashed(p.Distribution),
+		AdapterSet: hashed(strings.Join(manifest.SourceTypes(), "\n")), DependencySet: hashed(p.Dependencies), PluginSet: hashed(""),
+		PolicyCatalog: "sha256:" + canonical.Compact.SHA256(catalog), Platform: p.Platform,
+		PythonImplementation: "none", PythonVersion: "0",
+	}
+}

@@ -1,0 +1,62 @@
+package verify
+
+import (
+	"path"
+
+	"plimsoll.dev/internal/verify/check"
+	"plimsoll.dev/internal/verify/report"
+)
+
+// reports are the files for readers: the whole report, and the same for people,
+// for code scanning and for a pull request.
+func (a *artifacts) reports(v *report.Verifier) error {
+	in := a.run.reportInput()
+	in.Generated = a.paths(Artifact{Name: "report.json", Key: "report_json"})
+	text, err := report.New(in).JSON()
+	return a.add("report.json", "report_json", text, err)
+}
+
+// reportInput is the run as the reports want it.
+func (r *Run) reportInput() *report.Input {
+	prefix := path.Dir(r.Input.ManifestPath)
+	if prefix == "." {
+		prefix = ""
+	}
+	in := &report.Input{
+		ManifestDir: r.Input.Dir, ConfigPath: r.Input.ManifestPath, Prefix: prefix, Head: r.HeadSide.Surface,
+		Findings: r.Evaluation.Findings, Aside: r.Evaluation.Aside, Summary: r.summary, Decision: r.Decision, Actions: r.Actions,
+		PolicyGaps: check.PolicyGaps(r.Subject), NoHeuristics: r.Input.Options.NoHeuristics, Policy: r.Policies[1], TrustRoots: r.trustRoots(),
+	}
+	if r.BaseSide != nil {
+		in.Base = r.BaseSide.Surface
+	}
+	for _, p := range r.HeadSide.Packs {
+		in.Packs = append(in.Packs, p.Name)
+	}
+	for i := range r.Evaluation.Findings {
+		if f := &r.Evaluation.Findings[i]; weakens(f.CheckID) {
+			in.Weakened = append(in.Weakened, f.Title)
+		}
+	}
+	return in
+}
+
+// trustRoots are the changed files that are inputs of the gate itself.
+func (r *Run) trustRoots() []report.TrustRoot {
+	var roots []report.TrustRoot
+	for i := range r.Evaluation.Findings {
+		f := &r.Evaluation.Findings[i]
+		if f.CheckID != trustRootTouched {
+			continue
+		}
+		word := func(key string) string { s, _ := f.Evidence[key].(string); return s }
+		roots = append(roots, report.TrustRoot{Path: word("changed_file"), Class: word("trust_root_class"), Glob: word("matched_glob")})
+	}
+	return roots
+}
+
+// summaries are the result for readers who read no further.
+func (r *Run) summaries() (*report.AgentSummary, *report.ReviewerSummary) {
+	whole := report.New(r.reportInput())
+	return whole.AgentSummary, whole.ReviewerSummary
+}
