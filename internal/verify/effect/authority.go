@@ -30,6 +30,8 @@ func ownAuthority(a tool.Auth) authority {
 	out := authority{status: AuthorityStructural, authType: a.Type, credential: a.CredentialMode, scopes: sorted(a.Scopes)}
 	none := strings.EqualFold(a.Type, ModeNone)
 	switch {
+	case a.Differ:
+		out.status, out.why = AuthorityConflicting, "The source offers several ways to act, with different types or scopes."
 	case none || a.Anonymous:
 		if a.Type != "" && !none || len(a.Scopes) > 0 {
 			out.status, out.why = AuthorityConflicting, "The source offers a call without credentials beside one with them."

@@ -30,6 +30,10 @@ func TestAuthority(t *testing.T) {
 		{name: "anonymous", own: says{Anonymous: true}, status: effect.AuthorityStructural, mode: "none"},
 		{name: "the type none", own: says{Type: "none"}, status: effect.AuthorityStructural, mode: "none"},
 		{name: "anonymous or not", own: says{Type: "oauth2", Anonymous: true}, status: effect.AuthorityConflicting, issues: effect.ConflictingAuthority},
+		{
+			name: "alternatives that differ", own: says{Type: "oauth2", Scopes: []string{"a"}, Differ: true},
+			status: effect.AuthorityConflicting, scopes: "a", issues: effect.ConflictingAuthority,
+		},
 		{name: "none with scopes", own: says{Type: "None", Scopes: []string{"a"}}, status: effect.AuthorityConflicting, scopes: "a", issues: effect.ConflictingAuthority},
 
 		{

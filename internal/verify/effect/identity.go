@@ -259,6 +259,7 @@ func (t *Tool) fill(m *tool.Tool) {
 	t.Auth.Source = cmp.Or(t.Auth.Source, m.Auth.Source)
 	t.Auth.Scopes = sorted(slices.Concat(t.Auth.Scopes, m.Auth.Scopes))
 	t.Auth.Anonymous = t.Auth.Anonymous || m.Auth.Anonymous
+	t.Auth.Differ = t.Auth.Differ || m.Auth.Differ
 	for key, value := range m.Annotations {
 		if _, have := t.Annotations[key]; !have {
 			t.Annotations[key] = value
