@@ -34,12 +34,6 @@ const applyPatchesExamples = `  shipgate apply-patches --from agents-shipgate-re
   shipgate apply-patches --from agents-shipgate-reports/report.json --apply
   shipgate apply-patches --from report.json --kinds remove_pointer --confidence medium --json`
 
-// The kinds of failure of this command (docs/spec/verification.md §1.2).
-const (
-	malformedPatch = "malformed_patch"
-	unreadInput    = "input_parse_error"
-)
-
 // applyPatchesFlags is the command line of apply-patches.
 type applyPatchesFlags struct {
 	from, confidence string
@@ -152,7 +146,7 @@ func (f *applyPatchesFlags) shape() ([]checks.PatchKind, error) {
 func readReport(env Env, from string) (*patch.Report, error) {
 	text, err := readTarget(env.abs(from))
 	if err != nil {
-		return nil, &failure{kind: unreadInput, code: int(patch.Input), msg: "the report " + from + " cannot be read", err: diskError(err)}
+		return nil, &failure{kind: inputParseError, code: exitInput, msg: "the report " + from + " cannot be read", err: plainError(err)}
 	}
 	report, refused := patch.ParseReport(text)
 	if refused != nil {
@@ -173,7 +167,7 @@ func patchFailure(e *patch.Error, from string) error {
 		return f.stopping("A person looks at " + from + ": it names a file that is none of the manifest's.")
 	case patch.Input:
 	}
-	f.kind = unreadInput
+	f.kind = inputParseError
 	return f.choosing("Make the report again with --suggest-patches, or edit the file by hand.")
 }
 
@@ -213,7 +207,7 @@ func (t *targets) Within(target string) (path, name string, err error) {
 		if pathBelow(t.dir, target) == "" && pathBelow(t.real, target) == "" {
 			return "", "", nil
 		}
-		return "", "", diskError(err)
+		return "", "", plainError(err)
 	}
 	return path, pathBelow(t.real, path), nil
 }
@@ -232,7 +226,7 @@ func pathBelow(dir, path string) string {
 func (t *targets) Read(path string) ([]byte, error) {
 	text, err := readTarget(path)
 	if err != nil {
-		return nil, diskError(err)
+		return nil, plainError(err)
 	}
 	return text, nil
 }
@@ -242,13 +236,13 @@ func (t *targets) Read(path string) ([]byte, error) {
 func (t *targets) write(changes []patch.Change) error {
 	for i := range changes {
 		if now, err := readTarget(changes[i].Path); err != nil || !bytes.Equal(now, changes[i].Before) {
-			return &failure{kind: unreadInput, code: int(patch.Input), msg: changes[i].Name + ": changed while it was edited; nothing was written"}
+			return &failure{kind: inputParseError, code: exitInput, msg: changes[i].Name + ": changed while it was edited; nothing was written"}
 		}
 	}
 	for i := range changes {
 		if err := writeBeside(changes[i].Path, changes[i].After); err != nil {
 			said := fmt.Sprintf("%s: cannot be written; %d of %d files were written", changes[i].Name, i, len(changes))
-			return &failure{kind: otherError, code: exitInternal, msg: said, err: diskError(err)}
+			return &failure{kind: otherError, code: exitInternal, msg: said, err: plainError(err)}
 		}
 	}
 	return nil
@@ -301,8 +295,8 @@ func readTarget(path string) ([]byte, error) {
 	return text, err
 }
 
-// diskError is an error of the disk without the path, which stands before it.
-func diskError(err error) error {
+// plainError is an error of the disk without the path, which stands before it.
+func plainError(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
