@@ -10,22 +10,37 @@ import (
 
 	"plimsoll.dev"
 	"plimsoll.dev/internal/gate/rule"
+	checks "plimsoll.dev/internal/verify/check"
 )
 
 // checkRow is one row of the check catalogue (docs/spec/verification.md §12).
+// What `check` alone knows of a boundary check stands beside it.
 type checkRow struct {
-	ID                  string   `json:"id"`
-	Category            string   `json:"category"`
-	DefaultSeverity     string   `json:"default_severity"`
-	DefaultAction       string   `json:"default_action"`
-	Description         string   `json:"description"`
-	Recommendation      string   `json:"recommendation"`
-	EvidenceKinds       []string `json:"evidence_kinds"`
-	DocsPath            string   `json:"docs_path"`
-	AutofixSafe         bool     `json:"autofix_safe"`
-	RequiresHumanReview bool     `json:"requires_human_review"`
-	SuggestedPatchKind  string   `json:"suggested_patch_kind"`
-	Rule                *ruleRow `json:"rule,omitempty"`
+	ID              string `json:"id"`
+	Category        string `json:"category"`
+	DefaultSeverity string `json:"default_severity"`
+	FloorSeverity   string `json:"floor_severity,omitempty"`
+	DynamicDefault  bool   `json:"dynamic_default"`
+	Tier            string `json:"mvp_tier"`
+
+	Title          string   `json:"title"`
+	Description    string   `json:"description"`
+	Rationale      string   `json:"rationale"`
+	FiresWhen      string   `json:"fires_when"`
+	EvidenceFields []string `json:"evidence_fields"`
+	Recommendation string   `json:"recommendation"`
+	DocsURL        string   `json:"docs_url"`
+	DocsPath       string   `json:"docs_path"`
+
+	AutofixSafe         bool   `json:"autofix_safe"`
+	RequiresHumanReview bool   `json:"requires_human_review"`
+	SuggestedPatchKind  string `json:"suggested_patch_kind"`
+	HumanRegardless     bool   `json:"requires_human_review_regardless_of_patch"`
+	PublishIneligible   bool   `json:"publish_when_policy_ineligible"`
+
+	DefaultAction string   `json:"default_action,omitempty"`
+	EvidenceKinds []string `json:"evidence_kinds,omitempty"`
+	Rule          *ruleRow `json:"rule,omitempty"`
 }
 
 // ruleRow is the boundary rule behind a check.
@@ -36,25 +51,26 @@ type ruleRow struct {
 	RiskLevel string `json:"risk_level"`
 }
 
-func rowOf(r *rule.Rule) checkRow {
-	category := "host_boundary"
-	if r.Family == rule.CodexFamily {
-		category = "codex_boundary"
+func rowOf(c *checks.Check) checkRow {
+	row := checkRow{
+		ID: c.ID, Category: c.Category, DefaultSeverity: string(c.Severity), FloorSeverity: string(c.Floor),
+		DynamicDefault: c.Dynamic, Tier: string(c.Tier),
+		Title: c.Title, Description: c.Description, Rationale: c.Rationale, FiresWhen: c.FiresWhen, EvidenceFields: c.EvidenceFields,
+		Recommendation: c.Recommendation, DocsURL: checks.DocsURL(c, c.ID), DocsPath: plimsoll.RulePath(c.Page()),
+		AutofixSafe: c.Autofix, RequiresHumanReview: c.HumanReview, SuggestedPatchKind: string(c.PatchKind),
+		HumanRegardless: c.HumanAlways, PublishIneligible: c.PublishAlways,
 	}
-	return checkRow{
-		ID: r.CheckID, Category: category,
-		DefaultSeverity: string(r.Risk), DefaultAction: string(r.Action),
-		Description: r.Title, Recommendation: r.Recommendation,
-		EvidenceKinds: r.Kinds, DocsPath: plimsoll.RulePath(r.ID),
-		AutofixSafe: r.AgentSafe, RequiresHumanReview: !r.AgentSafe, SuggestedPatchKind: "manual",
+	if r, ok := rule.ByID(c.RuleID); ok {
+		row.DefaultAction, row.EvidenceKinds = string(r.Action), r.Kinds
 	}
+	return row
 }
 
 // catalogueRows is every check, sorted by id.
 func catalogueRows() []checkRow {
 	var rows []checkRow
-	for _, r := range rule.Catalogue() {
-		rows = append(rows, rowOf(r))
+	for _, c := range checks.Catalogue() {
+		rows = append(rows, rowOf(c))
 	}
 	slices.SortFunc(rows, func(a, b checkRow) int { return strings.Compare(a.ID, b.ID) })
 	return rows
@@ -64,9 +80,9 @@ func explainCommand(env Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain RULE-OR-CHECK-ID",
-		Short: "Say what a rule looks for, when it fires and what to do",
+		Short: "Say what a rule or a check looks for, when it fires and what to do",
 		Example: `  shipgate explain HOST-MCP-SERVER-ADDED
-  shipgate explain SHIP-HOST-BOUNDARY-MCP-SERVER-ADDED --json`,
+  shipgate explain SHIP-POLICY-APPROVAL-MISSING --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return explain(env, args[0], asJSON || env.agentMode()) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -78,22 +94,39 @@ func explainCommand(env Env) *cobra.Command {
 }
 
 func explain(env Env, id string, asJSON bool) error {
-	if r, ok := rule.ByID(id); ok {
-		if !asJSON {
-			page, err := plimsoll.RulePage(r.ID)
-			if err != nil {
-				return internal(fmt.Errorf("read the page of %s: %w", r.ID, err))
-			}
-			return env.print(page)
+	c := checks.ByID(id)
+	r, isRule := rule.ByID(id)
+	if c == nil && isRule {
+		c = checks.ByID(r.CheckID)
+	}
+	if c == nil {
+		return unknownCheck(id)
+	}
+	if !asJSON {
+		page, err := plimsoll.RulePage(c.Page())
+		if err != nil {
+			return internal(fmt.Errorf("read the page of %s: %w", c.Page(), err))
 		}
-		row := rowOf(r)
-		if id == r.ID {
-			row.Rule = &ruleRow{ID: r.ID, Family: string(r.Family), Action: string(r.Action), RiskLevel: string(r.Risk)}
-		}
-		return env.printJSON(row)
+		return env.print(page)
+	}
+	row := rowOf(c)
+	if isRule && id == r.ID {
+		row.Rule = &ruleRow{ID: r.ID, Family: string(r.Family), Action: string(r.Action), RiskLevel: string(r.Risk)}
+	}
+	return env.printJSON(row)
+}
+
+// unknownCheck offers the nearest id; a fingerprint was meant for the other
+// command (A-11: one call explains one thing).
+func unknownCheck(id string) *failure {
+	if strings.HasPrefix(id, "fp_") {
+		f := &failure{kind: unknownCheckID, code: exitUsage, msg: fmt.Sprintf("%q is the fingerprint of a finding, not a rule or check", id), checkID: id}
+		return f.offering(program+" explain-finding "+id+" --from report.json", "explains a finding of a report")
 	}
 	near := nearest(id, knownIDs())
-	f := &failure{kind: unknownCheckID, code: exitUsage, msg: fmt.Sprintf("no rule or check is called %q", id), suggestion: near}
+	f := &failure{
+		kind: unknownCheckID, code: exitUsage, msg: fmt.Sprintf("no rule or check is called %q", id), checkID: id, suggestion: near,
+	}
 	return f.offering(program+" explain "+near, "the nearest id there is")
 }
 
@@ -112,7 +145,7 @@ func listChecksCommand(env Env) *cobra.Command {
 			}
 			var b strings.Builder
 			for _, row := range rows {
-				fmt.Fprintf(&b, "%-60s %-14s %-8s %s\n", row.ID, row.DefaultAction, row.DefaultSeverity, row.Description)
+				fmt.Fprintf(&b, "%-54s %-15s %-8s %s\n", row.ID, row.Category, row.DefaultSeverity, row.Title)
 			}
 			return env.print([]byte(b.String()))
 		},
@@ -135,9 +168,9 @@ func (e Env) printJSON(document any) error {
 
 // knownIDs is every id that explain answers to.
 func knownIDs() []string {
-	var ids []string
+	ids := checks.IDs()
 	for _, r := range rule.Catalogue() {
-		ids = append(ids, r.ID, r.CheckID)
+		ids = append(ids, r.ID)
 	}
 	slices.Sort(ids)
 	return ids
