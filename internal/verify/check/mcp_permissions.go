@@ -118,9 +118,6 @@ func envSecrets(s *Subject) []Finding {
 		f := Finding{Source: SourceOf(first[key].Origin)}
 		f.Title = "The server " + or(key.name, key.source) + " is handed environment variables that look like secrets"
 		f.Evidence = map[string]any{"source_id": key.source, "env_secret_names": sorted(names[key])}
-		if key.name != "" {
-			f.Evidence["server"] = key.name
-		}
 		found = append(found, f)
 	}
 	return found
@@ -329,9 +326,6 @@ func readOnlyServerAdded(s *Subject) []Finding {
 		f := Finding{Source: SourceOf(tools[key][0].Origin)}
 		f.Title = "The new server " + or(key.name, key.source) + " offers reading tools only"
 		f.Evidence = map[string]any{"source_id": key.source}
-		if key.name != "" {
-			f.Evidence["server"] = key.name
-		}
 		found = append(found, f)
 	}
 	return found
