@@ -43,19 +43,12 @@ func PolicyGaps(s *Subject) []effect.Issue {
 
 // applicability: a claim that no control may rest on is stronger than every one
 // that it may, and its effect carries obligations. A person who declared the
-// effect and said why it stands has answered.
+// effect and said why it stands has answered; a topic of low confidence asks
+// nothing.
 func applicability(a *effect.Action) (effect.Issue, bool) {
-	if a.Assessment.Settled {
-		return effect.Issue{}, false
-	}
-	proven := -1
-	for _, e := range a.Assessment.Control {
-		proven = max(proven, effect.Rank(e))
-	}
 	var suspected []string
-	for _, c := range a.Assessment.Claims {
-		e := effect.Effect(c.Value)
-		if c.Dimension == effect.EffectDimension && !c.Eligible && effect.Rank(e) > proven && obliged(e) {
+	for _, c := range a.Assessment.Unproven() {
+		if obliged(effect.Effect(c.Value)) {
 			suspected = append(suspected, c.Value)
 		}
 	}
@@ -65,7 +58,7 @@ func applicability(a *effect.Action) (effect.Issue, bool) {
 	slices.Sort(suspected)
 	suspected = slices.Compact(suspected)
 	kind := inferredPolicy
-	if proven >= 0 {
+	if len(a.Assessment.Control) > 0 {
 		kind = mixedPolicy
 	}
 	return gapOf(a, kind, ControlApplicability, suspected,
