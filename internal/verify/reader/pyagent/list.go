@@ -141,6 +141,22 @@ func (l *list) name(m *module, e *python.Name, sure bool, hop int) {
 }
 
 func (l *list) attribute(m *module, e *python.Attribute, sure bool, hop int) {
+	if own := m.selfAttribute(e); own != nil {
+		one := len(own.values) == 1
+		if !one {
+			l.gap(m, conditional, e)
+		}
+		for _, value := range own.values {
+			l.read(m, value, sure && one, hop+1)
+		}
+		if len(own.changes) > 0 {
+			l.gap(m, changed, e)
+		}
+		for _, c := range own.changes {
+			l.put(m, c, hop)
+		}
+		return
+	}
 	l.fromDefs(m, m.defs(e), e, sure, hop)
 }
 
@@ -203,19 +219,8 @@ func (l *list) changes(m *module, v *python.Variable, e python.Expr, hop int) {
 		l.gap(m, changed, e)
 	}
 	for _, n := range v.Mutated {
-		c, ok := n.(*python.Call)
-		if !ok || len(c.Args) == 0 {
-			continue
-		}
-		a, ok := c.Func.(*python.Attribute)
-		if !ok {
-			continue
-		}
-		switch value := c.Args[len(c.Args)-1].Value; a.Name {
-		case "append", "insert", "add":
-			l.items = append(l.items, item{m, value, false})
-		case "extend", "update":
-			l.read(m, value, false, hop+1)
+		if c, ok := n.(*python.Call); ok {
+			l.put(m, c, hop)
 		}
 	}
 	for _, alias := range v.Aliases {
@@ -230,6 +235,20 @@ func (l *list) changes(m *module, v *python.Variable, e python.Expr, hop int) {
 		if m.changesArgument(c, v) {
 			l.gap(m, changed, e)
 		}
+	}
+}
+
+// put adds what list.append(…) and the like put into a list.
+func (l *list) put(m *module, c *python.Call, hop int) {
+	a, ok := c.Func.(*python.Attribute)
+	if !ok || len(c.Args) == 0 {
+		return
+	}
+	switch value := c.Args[len(c.Args)-1].Value; a.Name {
+	case "append", "insert", "add":
+		l.items = append(l.items, item{m, value, false})
+	case "extend", "update":
+		l.read(m, value, false, hop+1)
 	}
 }
 

@@ -66,7 +66,15 @@ func (m *module) defsHop(e python.Expr, hop int) []def {
 		}
 		return m.ofVariable(v, hop)
 	case *python.Attribute:
-		var all []def
+		all := m.selfDefs(e)
+		for i := range all {
+			switch value := all[i].bind.Value.(type) {
+			case *python.Name, *python.Attribute:
+				if found := m.defsHop(value, hop+1); len(found) > 0 && len(all) == 1 {
+					return found
+				}
+			}
+		}
 		for _, q := range m.file.Candidates(e) {
 			all = append(all, m.byQualified(q, hop+1)...)
 		}

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -31,9 +32,10 @@ const (
 
 // Module is one Python file of a program.
 type module struct {
-	path string // relative to the manifest directory
-	file *python.File
-	prog *program
+	path    string // relative to the manifest directory
+	file    *python.File
+	prog    *program
+	objects map[*python.Class]map[string]*attribute
 }
 
 // program is what one source declares: a file or the files of a directory. Names
@@ -44,7 +46,7 @@ type program struct {
 	modules   []*module
 	out       *tool.Reading
 	made      map[python.Node]string      // names of tools by the function, class or call that makes them
-	places    map[string]tool.Origin      // where each name of a tool was first made
+	first     map[string]int              // where in out.Tools each name of a tool stands
 	agents    map[*python.Call]string     // names of agents by the call that makes them
 	owners    map[python.Node]python.Node // innermost function or class around a call
 	byLast    map[string][]*module        // modules by the last part of their name
@@ -53,7 +55,7 @@ type program struct {
 func newProgram(framework, sourceID string) *program {
 	return &program{
 		framework: framework, sourceID: sourceID, out: &tool.Reading{},
-		made: map[python.Node]string{}, places: map[string]tool.Origin{}, agents: map[*python.Call]string{},
+		made: map[python.Node]string{}, first: map[string]int{}, agents: map[*python.Call]string{},
 		owners: map[python.Node]python.Node{}, byLast: map[string][]*module{},
 	}
 }
@@ -115,7 +117,7 @@ func (p *program) loadFile(tree fs.FS, name string) *tool.SourceError {
 		}
 		return p.owned(at)
 	}
-	m := &module{path: name, file: file, prog: p}
+	m := &module{path: name, file: file, prog: p, objects: map[*python.Class]map[string]*attribute{}}
 	p.modules = append(p.modules, m)
 	key := ""
 	if own := m.segments(); len(own) > 0 {
@@ -209,8 +211,8 @@ func (m *module) dynamic(kind, reason, agent, name string, at python.Range) {
 }
 
 // emit adds a tool that made makes, once. A second one of the same name in one
-// file cannot be told from the first by its name: it is said as dynamic, so that
-// nobody takes the first for the whole truth.
+// file that looks the same is the same; one that looks otherwise is said as
+// dynamic, so that nobody takes the first for the whole truth.
 func (m *module) emit(made python.Node, t tool.Tool) string {
 	p := m.prog
 	if name, ok := p.made[made]; ok {
@@ -218,15 +220,18 @@ func (m *module) emit(made python.Node, t tool.Tool) string {
 	}
 	p.made[made] = t.Name
 	key := t.Origin.Ref + "\x00" + t.Name + "\x00" + t.Origin.Type
-	if first, ok := p.places[key]; ok {
+	i, ok := p.first[key]
+	if !ok {
+		p.first[key] = len(p.out.Tools)
+		p.out.Tools = append(p.out.Tools, t)
+		return t.Name
+	}
+	if old := &p.out.Tools[i]; old.Description != t.Description || old.Signature != t.Signature || !reflect.DeepEqual(old.Input, t.Input) {
 		p.out.Dynamic = append(p.out.Dynamic, tool.Dynamic{
 			Framework: p.framework, Kind: "name", Reason: "defined_twice", Name: t.Name, Origin: t.Origin,
 		})
-		p.out.Warn("duplicate_tool", fmt.Sprintf("the tool %q is defined again; the one in line %d is listed", t.Name, first.Start.Line), t.Origin)
-		return t.Name
+		p.out.Warn("duplicate_tool", fmt.Sprintf("the tool %q is defined again; the one in line %d is listed", t.Name, old.Origin.Start.Line), t.Origin)
 	}
-	p.places[key] = t.Origin
-	p.out.Tools = append(p.out.Tools, t)
 	return t.Name
 }
 

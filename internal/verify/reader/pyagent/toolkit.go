@@ -248,18 +248,13 @@ func (m *module) environment(e python.Expr) string {
 func (m *module) targets() map[*python.Call]string {
 	found := map[*python.Call]string{}
 	note := func(target, value python.Expr) {
-		if w, ok := value.(*python.Await); ok {
-			value = w.Value
-		}
-		c, ok := value.(*python.Call)
-		if !ok {
-			return
-		}
-		switch t := target.(type) {
-		case *python.Name:
-			found[c] = t.ID
-		case *python.Attribute:
-			found[c] = t.Name
+		for _, c := range piped(value, nil, 0) {
+			switch t := target.(type) {
+			case *python.Name:
+				found[c] = t.ID
+			case *python.Attribute:
+				found[c] = t.Name
+			}
 		}
 	}
 	m.file.Inspect(func(n python.Node) bool {
@@ -290,6 +285,24 @@ func (m *module) targets() map[*python.Call]string {
 		return true
 	})
 	return found
+}
+
+// piped are the calls that a | b | c is made of; one call is itself.
+func piped(e python.Expr, into []*python.Call, hop int) []*python.Call {
+	if hop > 2*maxParts {
+		return into
+	}
+	switch e := e.(type) {
+	case *python.Call:
+		return append(into, e)
+	case *python.Await:
+		return piped(e.Value, into, hop+1)
+	case *python.Binary:
+		if e.Op == "|" {
+			return piped(e.Right, piped(e.Left, into, hop+1), hop+1)
+		}
+	}
+	return into
 }
 
 // ownerName is the function or class around a call.
