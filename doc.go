@@ -31,6 +31,7 @@ var circle embed.FS
 //
 //go:embed docs/contracts/capability-lock.v0.6.schema.json docs/contracts/capability-lock-diff.v0.7.schema.json
 //go:embed docs/contracts/verifier.v0.8.schema.json docs/contracts/verify-run.v4.schema.json docs/contracts/report.v0.34.schema.json
+//go:embed docs/contracts/shipgate-manifest.schema.json
 var verification embed.FS
 
 // VerificationSchema is a schema of an artifact of verification by its file

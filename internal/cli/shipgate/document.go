@@ -28,6 +28,7 @@ var published = []struct{ name, file string }{
 	{"verifier", "verifier.v0.8"},
 	{"verify-run", "verify-run.v4"},
 	{"report", "report.v0.34"},
+	{"manifest", "shipgate-manifest"},
 	{"capability-lock", "capability-lock.v0.6"},
 	{"capability-lock-diff", "capability-lock-diff.v0.7"},
 }
