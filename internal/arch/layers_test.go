@@ -136,7 +136,7 @@ var layers = []layer{
 	{
 		path: "internal/verify/decision", why: "findings and gaps to a release decision", core: true,
 		may: []string{
-			"internal/gate/source", "internal/verify/manifest", "internal/verify/tool", "internal/verify/effect",
+			"internal/gate/source", "internal/gate/redact", "internal/verify/manifest", "internal/verify/tool", "internal/verify/effect",
 			"internal/verify/delta", "internal/verify/check",
 		},
 	},

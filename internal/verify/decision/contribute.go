@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll.dev/internal/gate/redact"
 	"plimsoll.dev/internal/verify/check"
 	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/tool"
@@ -108,7 +109,7 @@ func ReportOrder(findings []check.Finding) []*check.Finding {
 
 func item(f *check.Finding) Item {
 	i := Item{
-		ID: f.ID, Fingerprint: f.Fingerprint, CheckID: f.CheckID, Severity: f.Severity, Title: f.Title, Blocks: f.BlocksRelease,
+		ID: f.ID, Fingerprint: f.Fingerprint, CheckID: f.CheckID, Severity: f.Severity, Title: redact.Text(f.Title), Blocks: f.BlocksRelease,
 		CapabilityRefs: list(f.CapabilityRefs), TraceRefs: list(f.TraceRefs), Support: Support(f.Support),
 	}
 	if f.BaselineStatus != "" {

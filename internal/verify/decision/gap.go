@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"plimsoll.dev/internal/gate/redact"
 	"plimsoll.dev/internal/verify/check"
 	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/tool"
@@ -130,7 +131,7 @@ func (b *builder) row(i *effect.Issue) Gap {
 			subject = t.Name
 		}
 	}
-	return Gap{Kind: i.Kind, Subject: subject, SourceType: orNull(i.SourceType), SourceRef: orNull(i.SourceRef), Why: sentence(i.Why)}
+	return Gap{Kind: i.Kind, Subject: subject, SourceType: orNull(i.SourceType), SourceRef: orNull(i.SourceRef), Why: redact.Text(sentence(i.Why))}
 }
 
 func orNull(s string) *string {

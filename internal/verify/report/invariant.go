@@ -73,7 +73,11 @@ func (v *Verifier) words() error {
 	if !v.StaticOnly || v.RuntimeVerified {
 		return v.refuse("static analysis verifies no behaviour")
 	}
-	for _, id := range []Text{v.RequestID, v.SubjectID, v.InputSetID, v.EngineRequirementID, v.ExecutorID, v.DecisionID} {
+	a := &v.Authorization
+	for _, id := range []Text{
+		v.RequestID, v.SubjectID, v.InputSetID, v.EngineRequirementID, v.ExecutorID, v.DecisionID,
+		a.ID, a.RequestID, a.TrustPolicyID, a.KeyID, a.OperationID,
+	} {
 		if id != "" && !digest().MatchString(string(id)) {
 			return v.refuse("an id is no digest")
 		}
@@ -191,8 +195,15 @@ func (v *Verifier) authorized() error {
 			return v.refuse("an authorization that nobody asked for says something")
 		}
 		return nil
-	case "accepted":
-	default:
+	case "not_applicable":
+		if given > 0 {
+			return v.refuse("an authorization that does not apply says something")
+		}
+		return nil
+	case "rejected":
+		if a.Command != "" || len(a.ReasonCodes) == 0 {
+			return v.refuse("a rejected authorization allows something, or does not say why")
+		}
 		return nil
 	}
 	next := v.Control.NextAction()

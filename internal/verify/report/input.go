@@ -1,0 +1,64 @@
+package report
+
+import (
+	"plimsoll.dev/internal/verify/check"
+	"plimsoll.dev/internal/verify/decision"
+	"plimsoll.dev/internal/verify/delta"
+	"plimsoll.dev/internal/verify/effect"
+)
+
+// Input is what report.json, report.md, report.sarif and pr-comment.md are made
+// of: the facts of the run and what was decided about them.
+type Input struct {
+	RunID       string // of the run; any text that the same inputs give again
+	ManifestDir string // absolute, with slashes
+	ConfigPath  string // the manifest, relative to the Git root
+	Prefix      string // the manifest's folder relative to the Git root, "" for the root itself
+
+	Head       *effect.Surface
+	Base       *effect.Surface // nil without base facts
+	Findings   []check.Finding // all, suppressed ones too
+	Aside      []check.Finding // set aside by NoHeuristics
+	Summary    decision.Summary
+	Decision   *decision.Decision
+	Actions    *delta.Actions
+	PolicyGaps []effect.Issue
+
+	NoHeuristics bool
+	Policy       any         // the head's effective policy (§9.7) as it is printed; nil for null
+	TrustRoots   []TrustRoot // touched, sorted by path
+	Weakened     []string    // sentences: what of the policy became weaker
+	Packs        []string    // loaded policy packs, by id
+	Generated    map[string]string
+}
+
+// TrustRoot is a changed file that is an input of the gate itself (§9.6).
+type TrustRoot struct {
+	Path  string `json:"path"`
+	Class string `json:"class"`
+	Glob  string `json:"matched_glob"`
+}
+
+// findings is all findings in report order.
+func (in *Input) findings() []*check.Finding { return decision.ReportOrder(in.Findings) }
+
+// path is a place below the manifest's folder as a reader of the repository
+// writes it.
+func (in *Input) path(p string) string {
+	if p == "" || in.Prefix == "" {
+		return p
+	}
+	return in.Prefix + "/" + p
+}
+
+// place is a finding's file relative to the Git root. Changed files are already;
+// everything else is relative to the manifest's folder.
+func (in *Input) place(s *check.Source) string {
+	switch {
+	case s.Path == "":
+		return ""
+	case s.Type == "git":
+		return s.Path
+	}
+	return in.path(s.Path)
+}

@@ -1,0 +1,298 @@
+package report_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"plimsoll.dev/internal/gate/control"
+	"plimsoll.dev/internal/verify/check"
+	"plimsoll.dev/internal/verify/decision"
+	"plimsoll.dev/internal/verify/report"
+)
+
+// verifierOf is the verifier of a run whose decision is that of in.
+func verifierOf(t testing.TB, in *report.Input) *report.Verifier {
+	t.Helper()
+	state, verdict := "publishable", "human_review_required"
+	var fix *report.FixTask
+	switch in.Decision.Decision {
+	case decision.Passed:
+		state, verdict = "complete", "mergeable"
+	case decision.Blocked:
+		state, verdict = "stop", "blocked"
+	case decision.InsufficientEvidence:
+		verdict = "insufficient_evidence"
+	case decision.ReviewRequired:
+	}
+	if verdict != "mergeable" {
+		fix = &report.FixTask{
+			Actor: control.Human, Instructions: []string{"Look: " + hostile, secret}, Command: "agents-shipgate verify --json",
+			Patches: []report.FixTaskPatch{{CheckID: "X", Patch: json.RawMessage(`{"kind":"manual","instructions":"` + secret + `"}`)}},
+		}
+	}
+	c := report.ChangeOf(in)
+	review := c.Review()
+	review.TrustRootTouched = len(in.TrustRoots) > 0
+	v, err := report.NewVerifier(report.Verifier{
+		Workspace: ".", Config: in.ConfigPath, Mode: "advisory", BaseRef: "origin/main", BaseStatus: "succeeded", HeadStatus: "succeeded",
+		Execution: "succeeded", Applicability: "verified", Decision: report.Text(in.Decision.Decision), MergeVerdict: verdict,
+		CanMerge: verdict == "mergeable", ReleaseDecision: in.Decision, FixTask: fix, Control: controlOf(t, state),
+		DiffStatus: report.DiffStatus{Completeness: "complete"}, ChangedFiles: []string{"svc/tools.json"}, CapabilityReview: review,
+		AgentSummary: in.AgentSummary(), ForbiddenEdits: []string{"**/policies/**"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestTheVerifierKeepsItsSchema(t *testing.T) {
+	for name, in := range map[string]*report.Input{"a bit of everything": given(t), "clean": clean(t)} {
+		t.Run(name, func(t *testing.T) {
+			text, err := verifierOf(t, in).JSON()
+			valid(t, "verifier.v0.8", text, err)
+			if _, err := report.ReadVerifier(text); err != nil {
+				t.Errorf("what was written is not read: %v", err)
+			}
+		})
+	}
+}
+
+func TestTheExamplesAreReadOrRefusedAsTheyAreMeant(t *testing.T) {
+	accepted, err := filepath.Glob("testdata/examples/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused, err := filepath.Glob("testdata/examples/invalid/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(accepted) != 5 || len(refused) != 3 {
+		t.Fatalf("%d and %d examples, want 5 and 3", len(accepted), len(refused))
+	}
+	for _, path := range slices.Concat(accepted, refused) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = report.ReadVerifier(text)
+			bySchema := judged("verifier.v0.8", text)
+			meant := slices.Contains(accepted, path)
+			if (err == nil) != meant || (bySchema == nil) != meant {
+				t.Errorf("meant to be accepted: %v; read: %v; by the schema: %v", meant, err, bySchema)
+			}
+		})
+	}
+}
+
+func TestAVerifierWithoutWhatIsRequiredIsRefused(t *testing.T) {
+	text, err := verifierOf(t, clean(t)).JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"workspace", "config", "diff_status", "control", "authorization"} {
+		var o map[string]json.RawMessage
+		if err := json.Unmarshal(text, &o); err != nil {
+			t.Fatal(err)
+		}
+		delete(o, key)
+		without, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := report.ReadVerifier(without); err == nil || !strings.Contains(err.Error(), key) {
+			t.Errorf("without %s: %v", key, err)
+		}
+	}
+	for _, text := range []string{"", "[]", "{", "null", `"x"`} {
+		if _, err := report.ReadVerifier([]byte(text)); err == nil {
+			t.Errorf("%q was read", text)
+		}
+	}
+}
+
+// verifiers are verifiers put together without regard for sense, half of them
+// from one that makes sense.
+func verifiers() *rapid.Generator[report.Verifier] {
+	return rapid.Custom(func(t *rapid.T) report.Verifier {
+		pick := func(label string, of ...string) string { return rapid.SampledFrom(of).Draw(t, label) }
+		flag := func(label string) bool { return rapid.Bool().Draw(t, label) }
+		states := []string{"complete", "repair", "preview", "publishable", "stop"}
+		d := pick("decision", "", "passed", "review_required", "insufficient_evidence", "blocked")
+		v := report.Verifier{
+			Workspace: ".", Config: "shipgate.yaml", Mode: "advisory", BaseStatus: "succeeded",
+			Execution: "succeeded", Applicability: "verified", Decision: report.Text(d),
+			DiffStatus: report.DiffStatus{Completeness: "complete"},
+		}
+		switch d {
+		case "":
+			v.Execution = pick("execution", "not_run", "skipped", "failed")
+			v.Applicability = map[string]string{"not_run": "not_evaluated", "skipped": "not_applicable", "failed": "failed"}[v.Execution]
+			v.MergeVerdict = map[string]string{"skipped": "mergeable"}[v.Execution]
+		case "passed":
+			v.MergeVerdict = "mergeable"
+		case "review_required":
+			v.MergeVerdict = "human_review_required"
+		default:
+			v.MergeVerdict = d
+		}
+		if v.MergeVerdict == "" {
+			v.MergeVerdict = "unknown"
+		}
+		v.CanMerge = v.MergeVerdict == "mergeable"
+		state := map[bool]string{true: "complete", false: pick("state", "repair", "preview", "publishable", "stop")}[v.CanMerge]
+		if d != "" {
+			v.ReleaseDecision = decisionOf(decision.Verdict(d))
+		}
+		if !v.CanMerge && flag("fix") {
+			v.FixTask = &report.FixTask{Actor: control.Human, Command: "verify"}
+			if flag("agent") {
+				v.FixTask.Actor, v.FixTask.Safe = control.CodingAgent, true
+			}
+		}
+		v.HeadStatus = v.Execution
+
+		// And now up to two things that may not fit.
+		for range rapid.IntRange(0, 2).Draw(t, "changes") {
+			switch rapid.IntRange(0, 14).Draw(t, "change") {
+			case 0:
+				v.Execution = pick("execution", "not_run", "succeeded", "skipped", "failed", "odd")
+			case 1:
+				v.HeadStatus = v.Execution
+			case 2:
+				v.Applicability = pick("applicability", "not_evaluated", "verified", "not_applicable", "failed")
+			case 3:
+				v.MergeVerdict = pick("verdict", "mergeable", "human_review_required", "insufficient_evidence", "blocked", "unknown")
+			case 4:
+				v.CanMerge = !v.CanMerge
+			case 5:
+				state = pick("other state", states...)
+			case 6:
+				v.DiffStatus = report.DiffStatus{
+					Completeness: pick("diff", "complete", "partial", "unavailable"), Reason: report.Text(pick("reason", "", "refs_missing", "git_failed")),
+					FetchRepairable: flag("fetch"),
+				}
+			case 7:
+				v.CapabilityReview.TrustRootTouched = true
+			case 8:
+				v.CapabilityReview.PolicyWeakened = true
+			case 9:
+				v.ReleaseDecision = decisionOf(decision.Verdict(pick("release decision", "passed", "review_required", "blocked")))
+			case 10:
+				v.ReleaseDecision = nil
+			case 11:
+				if v.ReleaseDecision != nil {
+					v.ReleaseDecision.ReviewItems = []decision.Item{{CheckID: "X", Severity: check.Low, Title: "t", CapabilityRefs: []string{}, TraceRefs: []string{}}}
+				}
+			case 12:
+				if v.ReleaseDecision != nil {
+					v.ReleaseDecision.Coverage.ReviewRecommended = true
+				}
+			case 13:
+				v.FixTask = &report.FixTask{Actor: control.Actor(pick("actor", "human", "coding_agent")), Safe: flag("safe"), Command: report.Text(pick("command", "", "verify"))}
+			case 14:
+				v.Authorization = report.Authorization{SchemaVersion: report.AuthorizationVersion, Status: pick("status", "accepted", "rejected", "not_applicable")}
+				if flag("whole") {
+					id := report.Text("sha256:" + strings.Repeat("0", 64))
+					v.Authorization.ID, v.Authorization.RequestID, v.Authorization.TrustPolicyID, v.Authorization.KeyID, v.Authorization.OperationID = id, id, id, id, id
+					v.Authorization.Provider, v.Authorization.Principal, v.Authorization.Command, v.Authorization.IssuedAt, v.Authorization.ExpiresAt = "p", "p", "c", "i", "e"
+				}
+			}
+		}
+		if err := v.Control.UnmarshalJSON([]byte(controls[state])); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	})
+}
+
+// decisionOf is a decision with nothing open.
+func decisionOf(v decision.Verdict) *decision.Decision {
+	d := decision.Decide(decision.Input{Mode: "advisory"})
+	d.Decision = v
+	return d
+}
+
+// What is made keeps the schema, conditionals included; and the conditionals are
+// reached: of what is refused, many the schema refuses too.
+func TestNoContradictionIsPrinted(t *testing.T) {
+	made, both, states := 0, 0, map[control.State]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		v := verifiers().Draw(t, "verifier")
+		got, err := report.NewVerifier(v)
+		if err == nil {
+			made++
+			states[got.Control.State()]++
+			text, err := got.JSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := judged("verifier.v0.8", text); err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			return
+		}
+		v.SchemaVersion, v.StaticOnly, v.Disclaimer = report.VerifierVersion, true, decision.Disclaimer
+		text, jsonErr := v.JSON()
+		if jsonErr != nil {
+			t.Fatal(jsonErr)
+		}
+		if judged("verifier.v0.8", text) != nil {
+			both++
+		}
+	})
+	if made == 0 || both == 0 || len(states) != 4 {
+		t.Errorf("%d made in states %v, %d refused by both", made, states, both)
+	}
+}
+
+// What the schema refuses is refused; the reader is never more generous.
+func TestTheReaderIsNoMoreGenerousThanTheSchema(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := verifiers().Draw(t, "verifier")
+		v.SchemaVersion, v.StaticOnly, v.Disclaimer = report.VerifierVersion, true, decision.Disclaimer
+		text, err := v.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := report.ReadVerifier(text)
+		if err != nil {
+			return
+		}
+		again, err := read.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := judged("verifier.v0.8", again); err != nil {
+			t.Fatalf("%v\n%s", err, again)
+		}
+	})
+}
+
+func FuzzReadVerifier(f *testing.F) {
+	paths, _ := filepath.Glob("testdata/examples/*/*.json")
+	more, _ := filepath.Glob("testdata/examples/*.json")
+	for _, p := range append(paths, more...) {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		v, err := report.ReadVerifier(text)
+		if err != nil {
+			return
+		}
+		if v.CanMerge != (v.Control.State() == control.Complete) {
+			t.Error("a contradiction was read")
+		}
+	})
+}
