@@ -14,7 +14,9 @@ import (
 	"plimsoll.dev/internal/verify/reader/codex"
 	"plimsoll.dev/internal/verify/reader/flow"
 	"plimsoll.dev/internal/verify/reader/listing"
+	"plimsoll.dev/internal/verify/reader/mcpserver"
 	"plimsoll.dev/internal/verify/reader/openapi"
+	"plimsoll.dev/internal/verify/reader/pyagent"
 	"plimsoll.dev/internal/verify/tool"
 )
 
@@ -34,6 +36,12 @@ func rows(kind string) row {
 		return codex.ReadConfig
 	case "codex_plugin":
 		return codex.ReadPlugin
+	case "mcp_server":
+		return mcpserver.ReadServer
+	case "openai_agents_sdk":
+		return pyagent.ReadAgentsSDK
+	case "langchain":
+		return pyagent.ReadLangChainSource
 	}
 	return nil
 }
@@ -52,7 +60,7 @@ var blocks = []block{
 	{"openai_api", listing.ReadOpenAI, func(m *manifest.Manifest) bool { return m.OpenAI != nil }},
 	{"anthropic", listing.ReadAnthropic, func(m *manifest.Manifest) bool { return m.Anthropic != nil }},
 	{"google_adk", nil, func(m *manifest.Manifest) bool { return m.ADK != nil }},
-	{"langchain", nil, func(m *manifest.Manifest) bool { return m.LangChain != nil }},
+	{"langchain", pyagent.ReadLangChain, func(m *manifest.Manifest) bool { return m.LangChain != nil }},
 	{"crewai", nil, func(m *manifest.Manifest) bool { return m.CrewAI != nil }},
 	{"codex_plugins", codex.ReadInventories, func(m *manifest.Manifest) bool { return m.Plugins != nil }},
 	{"n8n", flow.ReadN8N, func(m *manifest.Manifest) bool { return m.N8N != nil }},
