@@ -116,7 +116,7 @@ func declaredID(d *manifest.Action) string {
 
 // inferredID holds the tool id, so no two actions of one side share it.
 func (a *Action) inferredID() string {
-	return a.AgentID + ":action_v2_" + canonical.UTF8.SHA256(canonical.Object{
+	return a.AgentID + ":action_v2_" + digest(canonical.UTF8, canonical.Object{
 		{Key: "agent_id", Value: a.AgentID},
 		{Key: "operation", Value: a.Operation},
 		{Key: "provider", Value: a.Provider},
@@ -192,12 +192,12 @@ func (x *resolver) collision(a, other *Action, key, msg string) error {
 // hash sets the four hashes of an action. They hold what is known, never where
 // it stands.
 func (a *Action) hash() {
-	a.IdentityHash = canonical.UTF8.SHA256(a.ID)
-	a.SchemaHash = canonical.UTF8.SHA256(canonical.Object{
+	a.IdentityHash = digest(canonical.UTF8, a.ID)
+	a.SchemaHash = digest(canonical.UTF8, canonical.Object{
 		{Key: "input_fields", Value: a.Inputs},
 		{Key: "required_input_fields", Value: a.RequiredInputs},
 	})
-	a.PolicyHash = canonical.UTF8.SHA256(canonical.Object{
+	a.PolicyHash = digest(canonical.UTF8, canonical.Object{
 		{Key: "approval_policy", Value: canonical.Object{{Key: "required", Value: a.Approval.json()}, {Key: "threshold", Value: a.Threshold}}},
 		{Key: "confirmation", Value: a.Confirmation},
 		{Key: "evidence", Value: canonical.Object{
@@ -219,7 +219,7 @@ func (a *Action) hash() {
 	for _, i := range as.Issues {
 		kinds = append(kinds, i.Kind)
 	}
-	a.RiskHash = canonical.UTF8.SHA256(canonical.Object{
+	a.RiskHash = digest(canonical.UTF8, canonical.Object{
 		{Key: "assessment", Value: canonical.Object{
 			{Key: "authority_mode", Value: as.AuthorityMode},
 			{Key: "authority_status", Value: string(as.AuthorityStatus)},

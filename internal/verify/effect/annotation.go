@@ -106,7 +106,7 @@ func (b *binder) holders(t *Tool, m *tool.Tool, owner string) {
 // annotatedAgent is the agent that an annotation names: of the same source, else
 // the one of that name. Where no source shows any agent it brings its own.
 func (b *binder) annotatedAgent(t *Tool, o tool.Origin, name string) string {
-	if id := nodeID(name, o.SourceID); b.nodes[id].ID != "" {
+	if id := b.id(name, o.SourceID); b.nodes[id].ID != "" {
 		return id
 	}
 	id, hits := b.agentNamed(name, "")

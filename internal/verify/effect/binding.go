@@ -2,8 +2,6 @@ package effect
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,8 +24,18 @@ func nodeID(name, sourceID string) string {
 	if sourceID == "" {
 		o[1].Value, o[2].Value = nil, declaredRef
 	}
-	sum := sha256.Sum256(canonical.UTF8.Append(nil, o))
-	return "agent_v1:" + hex.EncodeToString(sum[:])[:24]
+	return "agent_v1:" + digest(canonical.UTF8, o)[:24]
+}
+
+// id is the id of an agent, remembered: every edge asks for it.
+func (b *binder) id(name, sourceID string) string {
+	k := sourceName{sourceID, name}
+	id, ok := b.ids[k]
+	if !ok {
+		id = nodeID(name, sourceID)
+		b.ids[k] = id
+	}
+	return id
 }
 
 // sourceName is a name inside of one source.
@@ -41,8 +49,9 @@ type binder struct {
 
 	nodes    map[string]Node // by id
 	byName   map[string][]string
-	known    []string // ids of agents that sources show, as opposed to declared ones
-	edges    map[GraphEdge]bool
+	known    []string    // ids of agents that sources show, as opposed to declared ones
+	edges    []GraphEdge // some twice
+	ids      map[sourceName]string
 	declares map[string]int  // node id to its row of agent_bindings.declarations
 	spoken   map[string]bool // node ids that have an unread list
 	bound    map[string]bool // source ids that the manifest binds to the root as a whole
@@ -54,7 +63,7 @@ type binder struct {
 
 func (x *resolver) bind() {
 	b := &binder{
-		m: x.m, x: x, g: &x.s.Graph, nodes: map[string]Node{}, byName: map[string][]string{}, edges: map[GraphEdge]bool{},
+		m: x.m, x: x, g: &x.s.Graph, nodes: map[string]Node{}, byName: map[string][]string{}, ids: map[sourceName]string{},
 		declares: map[string]int{}, spoken: map[string]bool{}, bound: map[string]bool{}, conflict: map[string]bool{}, rootRow: -1,
 		declared: map[string]map[string]string{},
 	}
@@ -79,7 +88,7 @@ func (x *resolver) bind() {
 
 // node is the id of an agent, which is added when it is new.
 func (b *binder) node(name, sourceID string, o tool.Origin) string {
-	id := nodeID(name, sourceID)
+	id := b.id(name, sourceID)
 	have, ok := b.nodes[id]
 	if !ok {
 		b.byName[name] = append(b.byName[name], id)
@@ -119,7 +128,7 @@ func (b *binder) seen() {
 	}
 }
 
-func (b *binder) edge(e GraphEdge) { b.edges[e] = true }
+func (b *binder) edge(e GraphEdge) { b.edges = append(b.edges, e) }
 
 // readEdges adds what code, flows and lists show.
 func (b *binder) readEdges() {
@@ -143,7 +152,7 @@ func (b *binder) readEdges() {
 // target is the agent that a handoff leads to: one of the source it names, or one
 // that the declaration of the agent names.
 func (b *binder) target(from string, e tool.Edge) string {
-	id := nodeID(e.To, e.Target())
+	id := b.id(e.To, e.Target())
 	if _, ok := b.nodes[id]; ok {
 		return id
 	}
@@ -184,7 +193,7 @@ func tools(n int) string {
 func (b *binder) agentNamed(name, sourceID string) (id string, hits int) {
 	var found []string
 	for _, id := range b.byName[name] {
-		if sourceID == "" || id == nodeID(name, sourceID) {
+		if sourceID == "" || id == b.id(name, sourceID) {
 			found = append(found, id)
 		}
 	}
@@ -303,10 +312,10 @@ func (b *binder) start() string {
 	target := map[string]bool{}
 	for _, e := range b.x.r.Edges {
 		if e.Kind == tool.Subagent || e.Kind == tool.Handoff {
-			target[nodeID(e.To, e.Target())] = true
+			target[b.id(e.To, e.Target())] = true
 		}
 	}
-	for e := range b.edges {
+	for _, e := range b.edges {
 		if e.To != "" {
 			target[e.To] = true
 		}
@@ -411,7 +420,7 @@ func (b *binder) unread() {
 		}
 		o := d.Origin
 		if d.Agent != "" {
-			id := nodeID(d.Agent, o.SourceID)
+			id := b.id(d.Agent, o.SourceID)
 			b.spoken[id] = true
 			if _, closed := b.declares[id]; closed {
 				continue
@@ -462,7 +471,7 @@ func (b *binder) compare() {
 		}
 		s.open = s.open || !e.Complete
 	}
-	for e := range b.edges {
+	for _, e := range b.edges {
 		if e.Declared && e.At.Type == "manifest" && e.At.SourceID == "" {
 			into(said, e)
 		} else {

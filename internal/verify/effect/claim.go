@@ -28,11 +28,42 @@ func mcpType(sourceType string) bool {
 // claims collects the evidence about one action, the strongest first.
 type claims struct {
 	t    *Tool
+	ids  claimIDs
 	list []Claim
 }
 
-// claim adds one effect claim. Where it stands is no part of its id: a moved
-// line is the same evidence.
+// claimIDs remembers the ids of claims: tools of one source make the same few
+// claims over and over.
+type claimIDs map[claimKey]string
+
+type claimKey struct {
+	dimension, value, source, sourceID string
+	basis                              Basis
+	confidence                         tool.Confidence
+	eligible                           bool
+}
+
+// of is the id of a claim. Where it stands is no part of it: a moved line is the
+// same evidence.
+func (ids claimIDs) of(c *Claim) string {
+	k := claimKey{c.Dimension, c.Value, c.Source, c.At.SourceID, c.Basis, c.Confidence, c.Eligible}
+	id, ok := ids[k]
+	if !ok {
+		id = "claim_" + digest(canonical.Spaced, canonical.Object{
+			{Key: "basis", Value: string(k.basis)},
+			{Key: "confidence", Value: string(k.confidence)},
+			{Key: "dimension", Value: k.dimension},
+			{Key: "policy_eligible", Value: k.eligible},
+			{Key: "source", Value: k.source},
+			{Key: "source_id", Value: k.sourceID},
+			{Key: "value", Value: k.value},
+		})[:16]
+		ids[k] = id
+	}
+	return id
+}
+
+// claim adds one effect claim.
 func (c *claims) claim(e Effect, basis Basis, sure tool.Confidence, source, why string, o tool.Origin) {
 	c.add(Claim{Dimension: EffectDimension, Value: string(e), Basis: basis, Confidence: sure, Source: source, Why: why, At: o})
 }
@@ -47,15 +78,7 @@ func (c *claims) add(claim Claim) {
 	default:
 		claim.Provenance = "static_declaration"
 	}
-	claim.ID = "claim_" + canonical.Spaced.SHA256(canonical.Object{
-		{Key: "basis", Value: string(claim.Basis)},
-		{Key: "confidence", Value: string(claim.Confidence)},
-		{Key: "dimension", Value: claim.Dimension},
-		{Key: "policy_eligible", Value: claim.Eligible},
-		{Key: "source", Value: claim.Source},
-		{Key: "source_id", Value: claim.At.SourceID},
-		{Key: "value", Value: claim.Value},
-	})[:16]
+	claim.ID = c.ids.of(&claim)
 	for i, have := range c.list {
 		if have.ID == claim.ID {
 			if compareClaims(claim, have) < 0 {
@@ -68,8 +91,8 @@ func (c *claims) add(claim Claim) {
 }
 
 // effectClaims is every claim about the effect of a tool (§6.2).
-func effectClaims(t *Tool, scopes []string, d *manifest.Action, risk *manifest.Risk) []Claim {
-	c := &claims{t: t}
+func effectClaims(ids claimIDs, t *Tool, scopes []string, d *manifest.Action, risk *manifest.Risk) []Claim {
+	c := &claims{t: t, ids: ids}
 	c.reviewed(d, risk)
 	for i := range t.Members {
 		c.structural(&t.Members[i])
@@ -167,8 +190,8 @@ func (c *claims) inferred() {
 }
 
 // authorityClaim is the evidence about the authority of an action.
-func authorityClaim(t *Tool, a authority) []Claim {
-	c := &claims{t: t}
+func authorityClaim(ids claimIDs, t *Tool, a authority) []Claim {
+	c := &claims{t: t, ids: ids}
 	claim := Claim{Dimension: AuthorityDimension, Value: a.mode, Confidence: tool.High, At: t.Origin, Source: cmp.Or(t.Auth.Source, "auth")}
 	switch a.status {
 	case AuthorityDeclared:

@@ -2,6 +2,8 @@ package effect
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -15,7 +17,14 @@ import (
 // stableID is prefix, underscore and the full digest of the object in compact
 // canonical JSON (§5.4).
 func stableID(prefix string, o canonical.Object) string {
-	return prefix + "_" + canonical.UTF8.SHA256(o)
+	return prefix + "_" + digest(canonical.UTF8, o)
+}
+
+// digest is the hex digest of v. Most of what is hashed here is short, and there
+// is much of it: the text starts in a buffer that it seldom outgrows.
+func digest(spelling canonical.Spelling, v any) string {
+	sum := sha256.Sum256(spelling.Append(make([]byte, 0, 512), v))
+	return hex.EncodeToString(sum[:])
 }
 
 // observation is one tool of the reading and its id.

@@ -128,9 +128,7 @@ func (b *binder) sortGraph() {
 	slices.SortFunc(g.Nodes, func(a, b Node) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 	})
-	for e := range b.edges {
-		g.Edges = append(g.Edges, e)
-	}
+	g.Edges = b.edges
 	slices.SortFunc(g.Edges, compareEdges)
 	// The same edge from two places is one edge, at the first place.
 	g.Edges = slices.CompactFunc(g.Edges, func(a, b GraphEdge) bool {

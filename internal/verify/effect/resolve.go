@@ -131,7 +131,7 @@ func (x *resolver) witness() {
 // assess judges every tool of the catalog; only reachable ones become actions,
 // but their classes are wanted for all.
 func (x *resolver) assess() {
-	unread := unreadSources(x.r)
+	unread, ids := unreadSources(x.r), claimIDs{}
 	blocks := make(map[string]*manifest.Authority, len(x.m.Sources))
 	rows := make(map[string]bool, len(x.m.Sources))
 	for i := range x.m.Sources {
@@ -157,13 +157,13 @@ func (x *resolver) assess() {
 			}
 		}
 		au := resolveAuthority(t.Auth, block, d)
-		a := Assessment{Claims: effectClaims(t, au.scopes, d, x.risk[t.ID])}
+		a := Assessment{Claims: effectClaims(ids, t, au.scopes, d, x.risk[t.ID])}
 		t.classify(a.Claims)
 		if x.s.Reach[t.ID] != Reachable {
 			continue
 		}
 		a.assessEffect(t, d)
-		a.Claims = append(a.Claims, authorityClaim(t, au)...)
+		a.Claims = append(a.Claims, authorityClaim(ids, t, au)...)
 		a.assessAuthority(t, au, rows[t.Origin.SourceID])
 		a.assessAnnotations(t)
 		a.assessSurface(t, dynamic)
