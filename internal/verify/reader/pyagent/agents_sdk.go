@@ -74,9 +74,12 @@ func (r sdkReader) functions(m *module) {
 		if !ok || decorating[c] {
 			return true
 		}
+		inner, curried := c.Func.(*python.Call)
 		switch {
+		case curried && m.is(inner.Func, []string{"function_tool"}, sdkPackages) && inner.Positional(0) == nil:
+			r.wrapped(m, c, []*python.Call{inner})
 		case m.is(c.Func, []string{"function_tool"}, sdkPackages):
-			r.wrapped(m, c)
+			r.wrapped(m, c, []*python.Call{c})
 		case m.is(c.Func, []string{"FunctionTool"}, sdkPackages):
 			r.constructed(m, c)
 		}
@@ -161,22 +164,22 @@ func (m *module) aliased(e python.Expr) bool {
 	return ok && m.file.Is(c.Func, "functools.partial")
 }
 
-// wrapped emits function_tool(f, …).
-func (r sdkReader) wrapped(m *module, c *python.Call) (string, bool) {
+// wrapped emits function_tool(f, …) and function_tool(…)(f).
+func (r sdkReader) wrapped(m *module, c *python.Call, options []*python.Call) {
 	target := c.Positional(0)
 	if target == nil {
 		target = c.Arg("func")
 	}
 	if target == nil {
-		return "", false // a decorator that is kept for later
+		return // it waits for its function
 	}
 	for _, d := range m.defs(target) {
 		if d.bind.Function != nil {
-			return r.function(d.mod, m, d.bind.Function, c, []*python.Call{c}), true
+			r.function(d.mod, m, d.bind.Function, c, options)
+			return
 		}
 	}
 	m.dynamic("tool", reasonOf(target), "", label(target), c.Range)
-	return "", false
 }
 
 // reasonOf is why an expression that should be a function is none to us.
@@ -193,18 +196,18 @@ func reasonOf(e python.Expr) string {
 }
 
 // constructed emits FunctionTool(name=…, params_json_schema=…).
-func (r sdkReader) constructed(m *module, c *python.Call) (string, bool) {
+func (r sdkReader) constructed(m *module, c *python.Call) {
 	name, ok := m.file.Text(argument(c, "name", 0))
 	if !ok {
 		m.dynamic("name", unsupported, "", label(c.Func), c.Range)
-		return "", false
+		return
 	}
 	t := tool.Tool{
 		Name: name, Origin: m.origin(sdkFunction, c.Range), Annotations: map[string]any{}, Method: "parsed", Confidence: tool.Medium,
 	}
 	t.Description, _ = m.file.Text(argument(c, "description", 1))
 	m.useSchema(&t, argument(c, "params_json_schema", 2))
-	return m.emit(c, t), true
+	m.emit(c, t)
 }
 
 // argument is a keyword argument, or the positional one at i.
@@ -350,6 +353,17 @@ func (h holder) edge(kind tool.EdgeKind, to string, it item) {
 	h.mod.prog.out.Edges = append(h.mod.prog.out.Edges, e)
 }
 
+// oneOf adds an edge to each of the tools that an element of a list may be;
+// places is how many places may give it its meaning. False: there is none.
+func (h holder) oneOf(kind tool.EdgeKind, names []string, it item, places int) bool {
+	it.sure = it.sure && places == 1
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		h.edge(kind, name, it)
+	}
+	return len(names) > 0
+}
+
 // tool adds one element of a list of tools.
 func (r sdkReader) tool(h holder, it item) {
 	if c, ok := it.mod.file.Value(it.expr).(*python.Call); ok {
@@ -358,15 +372,14 @@ func (r sdkReader) tool(h holder, it item) {
 			return
 		}
 	}
-	found := false
+	var names []string
 	defs := it.mod.defsOf(it.expr)
 	for _, d := range defs {
 		if name := r.made[d.node()]; name != "" {
-			h.edge(tool.DirectTool, name, item{it.mod, it.expr, it.sure && len(defs) == 1})
-			found = true
+			names = append(names, name)
 		}
 	}
-	if found {
+	if h.oneOf(tool.DirectTool, names, it, len(defs)) {
 		return
 	}
 	reason, name := reasonOf(it.expr), label(it.expr)

@@ -66,9 +66,10 @@ def b(x): pass
 		"a call": {`
 from agents import function_tool, FunctionTool
 def look(q: str): "Looks."
-look_tool = function_tool(look, name_override="look_up")
+look_tool = function_tool(look, name_override="look_up"); see = function_tool(name_override="see")(look)
 raw = FunctionTool(name="raw", description="R", params_json_schema={"type": "object", "properties": {"n": {"type": "integer"}}}, on_invoke_tool=None)
 `, `tool look_up(q:string) sdk_function a.py:4
+			tool see(q:string) sdk_function a.py:4
 			tool raw(n?:integer) sdk_function a.py:5`},
 		"names that are computed": {`
 import os
@@ -116,7 +117,6 @@ bot = Agent(name="bot", tools=[a])
 `, `tool a(x:number) sdk_function a.py:6
 			agent bot
 			direct_tool bot -> a open
-			direct_tool bot -> a open
 			dynamic name defined_twice agent= name=a
 			warning duplicate_tool`},
 	} {
@@ -143,7 +143,8 @@ bot = Agent[dict](
         b,
     ],
 )`, "agent bot\ndirect_tool bot -> a\ndirect_tool bot -> b"},
-		"handoffs": {`
+		"handoffs": {
+			`
 first = Agent(name="First", tools=[a])
 second: Agent = Agent(name="Second", handoffs=[first, handoff(agent=Agent(name="third", tools=[b]))])`,
 			`agent first
@@ -152,8 +153,10 @@ second: Agent = Agent(name="Second", handoffs=[first, handoff(agent=Agent(name="
 			direct_tool first -> a
 			handoff second -> first
 			handoff second -> third
-			direct_tool third -> b`},
-		"handoffs given later": {`
+			direct_tool third -> b`,
+		},
+		"handoffs given later": {
+			`
 one = Agent(name="1", tools=[a])
 two = Agent(name="2", handoffs=[one])
 one.handoffs.append(two)
@@ -164,16 +167,20 @@ if one:
 			direct_tool one -> a
 			handoff two -> one
 			handoff one -> two
-			direct_tool one -> b open`},
-		"a list that grows": {`
+			direct_tool one -> b open`,
+		},
+		"a list that grows": {
+			`
 tools = [a]
 tools.append(b)
 bot = Agent(name="bot", tools=tools)`,
 			`agent bot
 			direct_tool bot -> a open
 			direct_tool bot -> b open
-			dynamic tool_list changed_in_place agent=bot name=tools`},
-		"a list that another function changes": {`
+			dynamic tool_list changed_in_place agent=bot name=tools`,
+		},
+		"a list that another function changes": {
+			`
 def more(into, n=1):
     into.append(b)
 tools = [a]
@@ -181,8 +188,10 @@ more(tools)
 bot = Agent(name="bot", tools=tools)`,
 			`agent bot
 			direct_tool bot -> a open
-			dynamic tool_list changed_in_place agent=bot name=tools`},
-		"lists that are computed": {`
+			dynamic tool_list changed_in_place agent=bot name=tools`,
+		},
+		"lists that are computed": {
+			`
 import os
 bot = Agent(name="bot", tools=[t for t in (a, b)])
 two = Agent(name="two", tools=load())
@@ -202,8 +211,10 @@ five = Agent(name="five", **{"tools": [a]})`,
 			dynamic tool runtime_call agent=four name=make
 			dynamic tool unresolved_name agent=four name=unknown
 			dynamic tool unsupported_expression agent=four name=
-			dynamic tool_list unsupported_expression agent=five name=`},
-		"names of agents without a variable": {`
+			dynamic tool_list unsupported_expression agent=five name=`,
+		},
+		"names of agents without a variable": {
+			`
 def build():
     return Agent(name="built", tools=[a])
 def other(name):
@@ -216,8 +227,10 @@ class Team:
 			agent lead
 			direct_tool built -> a
 			direct_tool other -> b
-			direct_tool lead -> a`},
-		"an agent as a tool, a clone and a subclass": {`
+			direct_tool lead -> a`,
+		},
+		"an agent as a tool, a clone and a subclass": {
+			`
 class Mine(Agent): pass
 base = Mine(name="base", tools=[a])
 copy = base.clone(name="copy")
@@ -227,8 +240,10 @@ bot = Agent(name="bot", tools=[base.as_tool(tool_name="ask", tool_description=""
 			agent bot
 			direct_tool base -> a
 			direct_tool copy -> a
-			subagent bot -> base`},
-		"attributes of an object": {`
+			subagent bot -> base`,
+		},
+		"attributes of an object": {
+			`
 class Team:
     def __init__(self):
         self.tools = [a, b]
@@ -238,13 +253,17 @@ class Team:
 			agent top
 			direct_tool bot -> a
 			direct_tool bot -> b
-			handoff top -> bot`},
-		"a handoff to nobody that is known": {`
+			handoff top -> bot`,
+		},
+		"a handoff to nobody that is known": {
+			`
 bot = Agent(name="bot", tools=[], handoffs=[somebody])`,
 			`agent bot
 			handoff bot -> somebody open
-			dynamic handoff unresolved_name agent=bot name=somebody`},
-		"servers and hosted tools": {`
+			dynamic handoff unresolved_name agent=bot name=somebody`,
+		},
+		"servers and hosted tools": {
+			`
 from agents import WebSearchTool
 from agents.mcp import MCPServerStdio, create_static_tool_filter
 files = MCPServerStdio(params={}, tool_filter=create_static_tool_filter(allowed_tool_names=["read", "list"]))
@@ -252,7 +271,8 @@ bot = Agent(name="bot", tools=[WebSearchTool()], mcp_servers=[files])`,
 			`agent bot
 			dynamic tool runtime_call agent=bot name=WebSearchTool
 			dynamic mcp_client runtime_call agent=bot name=files
-			toolkit agents.mcp MCPServerStdio bound=files limited=true list,read config=`},
+			toolkit agents.mcp MCPServerStdio bound=files limited=true list,read config=`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect(t, sdk(t, "a.py", map[string]string{"a.py": head + c.text}), tools+c.want)

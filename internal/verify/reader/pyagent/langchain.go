@@ -2,6 +2,7 @@ package pyagent
 
 import (
 	"io/fs"
+	"strings"
 
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/python"
@@ -112,7 +113,7 @@ func (r chainReader) tools(m *module) {
 			if c, ok := d.(*python.Call); ok {
 				r.decorating[c] = true
 			}
-			r.function(m, m, f, f, options, chainFunction)
+			r.function(m, m, f, f, options)
 			break
 		}
 		return true
@@ -122,9 +123,22 @@ func (r chainReader) tools(m *module) {
 		if !ok || r.decorating[c] {
 			return true
 		}
+		if inner, ok := c.Func.(*python.Call); ok && m.is(inner.Func, []string{"tool"}, chainPackages) {
+			r.decorating[inner] = true
+			if d := m.functionNamed(c.Positional(0)); d != nil {
+				r.function(d.mod, m, d.bind.Function, c, []*python.Call{inner})
+			} else {
+				m.dynamic("tool", reasonOf(c), "", label(c.Positional(0)), c.Range)
+			}
+			return true
+		}
 		switch q := m.which(c.Func, []string{"from_function", "Tool", "StructuredTool", "tool"}, chainPackages); last(q) {
 		case "from_function":
-			r.fromFunction(m, c, chainStructured)
+			kind := chainStructured
+			if strings.HasSuffix(q, ".Tool.from_function") {
+				kind = chainTool
+			}
+			r.fromFunction(m, c, kind)
 		case "StructuredTool":
 			r.fromFunction(m, c, chainStructured)
 		case "Tool":
@@ -138,8 +152,8 @@ func (r chainReader) tools(m *module) {
 
 // function emits a decorated function. The name is the first text in the call,
 // or name_or_callable.
-func (r chainReader) function(m, at *module, f *python.Function, made python.Node, options []*python.Call, kind string) string {
-	t := m.function(f, kind)
+func (r chainReader) function(m, at *module, f *python.Function, made python.Node, options []*python.Call) string {
+	t := m.function(f, chainFunction)
 	for _, c := range options {
 		name := argument(c, "name_or_callable", 0)
 		if name == nil || at.functionNamed(name) != nil {
@@ -160,7 +174,7 @@ func (r chainReader) function(m, at *module, f *python.Function, made python.Nod
 		at.useSchema(&t, c.Arg("args_schema"))
 	}
 	if made != python.Node(f) {
-		t.Origin = at.origin(kind, made.At())
+		t.Origin = at.origin(chainFunction, made.At())
 	}
 	return at.emit(made, t)
 }
@@ -181,11 +195,11 @@ func (m *module) functionNamed(e python.Expr) *def {
 // called emits tool(f) and tool("name")(f).
 func (r chainReader) called(m *module, c *python.Call) {
 	if d := m.functionNamed(c.Positional(0)); d != nil {
-		r.function(d.mod, m, d.bind.Function, c, []*python.Call{c}, chainFunction)
+		r.function(d.mod, m, d.bind.Function, c, []*python.Call{c})
 		return
 	}
 	if d := m.functionNamed(c.Positional(1)); d != nil { // tool("name", f)
-		r.function(d.mod, m, d.bind.Function, c, []*python.Call{c}, chainFunction)
+		r.function(d.mod, m, d.bind.Function, c, []*python.Call{c})
 	}
 }
 
@@ -248,16 +262,16 @@ func (d def) baseTool(kind string, packages []string) (string, bool) {
 	}
 	m := d.mod
 	t := tool.Tool{Name: c.Name, Origin: m.origin(kind, c.Range), Annotations: map[string]any{}, Method: "parsed", Confidence: tool.Medium}
-	name, ok := m.file.Text(fieldValue(m, c, "name"))
+	name, ok := m.file.Text(fieldValue(c, "name"))
 	if ok {
 		t.Name = name
 	} else {
 		m.dynamic("name", unsupported, "", c.Name, c.Range)
 	}
-	if text, ok := m.file.Text(fieldValue(m, c, "description")); ok {
+	if text, ok := m.file.Text(fieldValue(c, "description")); ok {
 		t.Description = text
 	} else {
-		t.Description = docstring(m.file, c.Body)
+		t.Description = docstring(c.Body)
 	}
 	run := method(c, "_run")
 	if run == nil {
@@ -267,7 +281,7 @@ func (d def) baseTool(kind string, packages []string) (string, bool) {
 		f := m.function(run, kind)
 		t.Input, t.Params, t.Signature = f.Input, f.Params, f.Signature
 	}
-	switch schema := fieldValue(m, c, "args_schema"); {
+	switch schema := fieldValue(c, "args_schema"); {
 	case schema != nil:
 		m.useSchema(&t, schema)
 	case run == nil:
@@ -278,7 +292,7 @@ func (d def) baseTool(kind string, packages []string) (string, bool) {
 
 // fieldValue is the value that a class gives to a field, Field(default=…) taken
 // off.
-func fieldValue(m *module, c *python.Class, name string) python.Expr {
+func fieldValue(c *python.Class, name string) python.Expr {
 	for _, s := range c.Body {
 		var target, value python.Expr
 		switch s := s.(type) {
@@ -436,14 +450,13 @@ func (r chainReader) toAgentList(h holder, e python.Expr) {
 // tool adds one element of a list of tools: a tool, a function, or a schema.
 func (r chainReader) tool(h holder, kind tool.EdgeKind, it item) {
 	defs := it.mod.defsOf(it.expr)
-	found := false
+	var names []string
 	for _, d := range defs {
 		if name, ok := r.toolOf(d); ok {
-			h.edge(kind, name, item{it.mod, it.expr, it.sure && len(defs) == 1})
-			found = true
+			names = append(names, name)
 		}
 	}
-	if found {
+	if h.oneOf(kind, names, it, len(defs)) {
 		return
 	}
 	reason := reasonOf(it.expr)
@@ -460,7 +473,7 @@ func (r chainReader) toolOf(d def) (string, bool) {
 	}
 	switch {
 	case d.bind.Function != nil && len(d.bind.Function.Decorators) == 0:
-		return r.function(d.mod, d.mod, d.bind.Function, d.bind.Function, nil, chainFunction), true
+		return r.function(d.mod, d.mod, d.bind.Function, d.bind.Function, nil), true
 	case d.bind.Class != nil:
 		if name, ok := d.baseTool(chainTool, chainPackages); ok {
 			return name, true
@@ -485,7 +498,7 @@ func (r chainReader) schemaTool(d def) (string, bool) {
 	s := schemas{mod: d.mod, open: map[*python.Class]bool{}}
 	schema := s.class(d.bind.Class, 0)
 	return d.mod.emit(d.bind.Class, tool.Tool{
-		Name: d.bind.Class.Name, Description: docstring(d.mod.file, d.bind.Class.Body), Origin: d.mod.origin(chainFunction, d.bind.Class.Range),
+		Name: d.bind.Class.Name, Description: docstring(d.bind.Class.Body), Origin: d.mod.origin(chainFunction, d.bind.Class.Range),
 		Input: schema, Params: tool.Parameters(schema), Annotations: map[string]any{}, Method: "parsed", Confidence: tool.Medium,
 	}), true
 }

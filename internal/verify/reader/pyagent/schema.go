@@ -36,7 +36,7 @@ func (m *module) function(f *python.Function, kind string) tool.Tool {
 	s := schemas{mod: m, open: map[*python.Class]bool{}}
 	schema := s.function(f)
 	return tool.Tool{
-		Name: f.Name, Description: docstring(m.file, f.Body), Origin: m.origin(kind, f.Range),
+		Name: f.Name, Description: docstring(f.Body), Origin: m.origin(kind, f.Range),
 		Input: schema, Params: tool.Parameters(schema), Signature: m.signature(f),
 		Annotations: map[string]any{}, Method: "parsed", Confidence: tool.Medium,
 	}
@@ -80,7 +80,7 @@ func (m *module) pydantic(e python.Expr) *def {
 
 // docstring is the first paragraph of the text that a body begins with, on one
 // line.
-func docstring(f *python.File, body []python.Stmt) string {
+func docstring(body []python.Stmt) string {
 	if len(body) == 0 {
 		return ""
 	}
