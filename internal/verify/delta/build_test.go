@@ -161,3 +161,17 @@ func anySurface(t *rapid.T) *effect.Surface {
 	}
 	return surface(actions...)
 }
+
+// anotherLike is a side with the same actions, of which some have another
+// confirmation.
+func anotherLike(t *rapid.T, s *effect.Surface) *effect.Surface {
+	var actions []*effect.Action
+	for _, a := range s.Actions {
+		other := *a
+		if rapid.Bool().Draw(t, "differs") {
+			other.Confirmation = !other.Confirmation
+		}
+		actions = append(actions, &other)
+	}
+	return surface(actions...)
+}

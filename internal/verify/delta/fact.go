@@ -148,8 +148,9 @@ type Hashes struct {
 // provider, operation, tool name, scope, id.
 func Facts(s *effect.Surface) []Fact {
 	facts := make([]Fact, 0, len(s.Actions))
+	var h hasher
 	for _, a := range s.Actions {
-		facts = append(facts, factOf(s, a))
+		facts = append(facts, factOf(s, a, &h))
 	}
 	slices.SortStableFunc(facts, inOrder)
 	return facts
@@ -170,7 +171,7 @@ func inOrder(a, b Fact) int {
 	return strings.Compare(a.ID, b.ID)
 }
 
-func factOf(s *effect.Surface, a *effect.Action) Fact {
+func factOf(s *effect.Surface, a *effect.Action, h *hasher) Fact {
 	view := a.View()
 	f := Fact{
 		Identity: Identity{
@@ -194,7 +195,7 @@ func factOf(s *effect.Surface, a *effect.Action) Fact {
 	if view.IdempotencyKnown {
 		f.Effect.IdempotencyKnown = new(true)
 	}
-	f.Hashes = f.hashes()
+	f.Hashes = f.hashes(h)
 	f.ID = "cap_" + f.Hashes.Identity
 	return f
 }
@@ -288,23 +289,23 @@ func provenance(o tool.Origin) string {
 	return "static_declaration"
 }
 
-func (f *Fact) hashes() Hashes {
+func (f *Fact) hashes(h *hasher) Hashes {
 	inputs, required, _ := f.inputs()
 	return Hashes{
-		Identity: shortHash(f.Identity.object()),
-		Binding:  shortHash(f.Semantic.bindingObject()),
-		Effect:   shortHash(f.Effect.object()),
-		Authority: shortHash(canonical.Object{
+		Identity: h.short(f.Identity.object()),
+		Binding:  h.short(f.Semantic.bindingObject()),
+		Effect:   h.short(f.Effect.object()),
+		Authority: h.short(canonical.Object{
 			{Key: "authority", Value: f.Authority.object()},
 			{Key: "mode", Value: f.mode()},
 		}),
-		Control: shortHash(f.Controls.object()),
-		Schema: shortHash(canonical.Object{
+		Control: h.short(f.Controls.object()),
+		Schema: h.short(canonical.Object{
 			{Key: "input_fields", Value: inputs},
 			{Key: "required_input_fields", Value: required},
 		}),
-		Risk: shortHash(f.RiskTags),
-		Evidence: shortHash(canonical.Object{
+		Risk: h.short(f.RiskTags),
+		Evidence: h.short(canonical.Object{
 			{Key: "assessment", Value: f.Semantic.knownObject()},
 			{Key: "source", Value: f.Evidence.object()},
 		}),

@@ -1,16 +1,24 @@
 package delta
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 
 	"plimsoll.dev/internal/canonical"
 )
 
-// shortHash is the first 16 hex digits of SHA-256 over v with sorted keys,
-// default separators and lists sorted by their own JSON
-// (docs/spec/verification.md §11.1): the order in which a file lists something
-// is no difference.
-func shortHash(v any) string { return canonical.Spaced.SHA256(sortLists(v))[:16] }
+// hasher takes the short hashes of many facts without a new buffer for each.
+type hasher struct{ text []byte }
+
+// short is the first 16 hex digits of SHA-256 over v with sorted keys, default
+// separators and lists sorted by their own JSON (docs/spec/verification.md
+// §11.1): the order in which a file lists something is no difference.
+func (h *hasher) short(v any) string {
+	h.text = canonical.Spaced.Append(h.text[:0], sortLists(v))
+	sum := sha256.Sum256(h.text)
+	return hex.EncodeToString(sum[:8])
+}
 
 // setHash is the whole SHA-256 of compact sorted JSON.
 func setHash(v any) string { return canonical.UTF8.SHA256(v) }
@@ -30,6 +38,9 @@ func sortLists(v any) any {
 		}
 		return own
 	case []string:
+		if len(v) < 2 {
+			return v
+		}
 		// The JSON of two strings compares as they do, but for escapes: those are
 		// rare, and only the same order everywhere matters.
 		own := make([]any, len(v))

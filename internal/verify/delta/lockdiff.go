@@ -96,11 +96,68 @@ func DiffLocks(base, head *Lock) (*LockDiff, error) {
 }
 
 // Changed is every capability that both surfaces have and that differs: changed
-// and reidentified rows, evidence alone left out.
+// and reidentified rows, evidence alone left out. Actions that are the same on
+// both sides cost nothing.
 func Changed(base, head *effect.Surface) []ChangedFact {
+	before := byActionID(base)
+	same := map[string]bool{}
+	for _, h := range head.Actions {
+		if b := before[h.ID]; b != nil && alike(b, h) && slices.Equal(base.Paths[b.Tool.ID], head.Paths[h.Tool.ID]) {
+			same[h.ID] = true
+		}
+	}
+	rest := func(s *effect.Surface) []Fact {
+		part := *s
+		part.Actions = slices.DeleteFunc(slices.Clone(s.Actions), func(a *effect.Action) bool { return same[a.ID] })
+		return Facts(&part)
+	}
 	var d LockDiff
-	d.pair(Facts(base), Facts(head))
+	d.pair(rest(base), rest(head))
 	return slices.Concat(d.Changed, d.Reidentified)
+}
+
+// alike says whether two actions of one id have the same in everything that a
+// capability is made of; evidence apart.
+func alike(b, h *effect.Action) bool {
+	for _, pair := range [][2]string{
+		{b.AgentID, h.AgentID},
+		{b.Tool.ID, h.Tool.ID},
+		{b.Tool.Name, h.Tool.Name},
+		{b.Provider, h.Provider},
+		{b.Operation, h.Operation},
+		{string(b.Effect), string(h.Effect)},
+		{b.AuthType, h.AuthType},
+		{b.Credential, h.Credential},
+		{b.Assessment.AuthorityMode, h.Assessment.AuthorityMode},
+		{authoritySource(b), authoritySource(h)},
+		{b.Threshold, h.Threshold},
+		{b.Owner, h.Owner},
+		{b.Runbook, h.Runbook},
+		{b.ApprovalTicket, h.ApprovalTicket},
+	} {
+		if pair[0] != pair[1] {
+			return false
+		}
+	}
+	for _, pair := range [][2][]string{
+		{b.RiskTags, h.RiskTags},
+		{b.Scopes, h.Scopes},
+		{b.Inputs, h.Inputs},
+		{b.RequiredInputs, h.RequiredInputs},
+		{resources(b.Tool), resources(h.Tool)},
+	} {
+		if !slices.Equal(pair[0], pair[1]) {
+			return false
+		}
+	}
+	for _, pair := range [][2]effect.Control{
+		{b.Approval, h.Approval}, {b.Idempotency, h.Idempotency}, {b.AuditLog, h.AuditLog}, {b.Rollback, h.Rollback}, {b.DryRun, h.DryRun},
+	} {
+		if pair[0].Known != pair[1].Known || pair[0].Value != pair[1].Value {
+			return false
+		}
+	}
+	return b.Confirmation == h.Confirmation
 }
 
 func (l *Lock) ref() LockRef {

@@ -296,6 +296,27 @@ func TestNothingDiffersFromItself(t *testing.T) {
 	})
 }
 
+// What is compared action by action is what the locks would say.
+func TestChangedIsWhatTheLocksSay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		base, head := anySurface(t), anySurface(t)
+		if rapid.Bool().Draw(t, "mostly the same") {
+			head = anotherLike(t, base)
+		}
+		d := compared(t, locked(t, base), locked(t, head))
+		want := slices.Concat(d.Changed, d.Reidentified)
+		got := delta.Changed(base, head)
+		if len(got) != len(want) {
+			t.Fatalf("%d rows, the locks have %d:\n%s", len(got), len(want), d.Markdown())
+		}
+		for i := range got {
+			if got[i].ID != want[i].ID || got[i].Direction != want[i].Direction {
+				t.Fatalf("row %d is %s %s, the locks have %s %s", i, got[i].ID, got[i].Direction, want[i].ID, want[i].Direction)
+			}
+		}
+	})
+}
+
 func ids(facts []delta.Fact) []string {
 	var list []string
 	for _, f := range facts {
