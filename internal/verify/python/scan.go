@@ -37,6 +37,7 @@ type token struct {
 type bracket struct {
 	close byte
 	field bool
+	at    Pos
 }
 
 // scanner takes a module apart. The first fault ends the scan.
@@ -321,7 +322,7 @@ func (s *scanner) logicalLine() {
 	for s.fault == nil {
 		if s.off >= len(s.src) {
 			if len(s.open) > 0 {
-				s.fail(s.here(), "the file ends inside brackets")
+				s.fail(s.open[len(s.open)-1].at, "a bracket that does not close")
 				return
 			}
 			s.mark(newline)
@@ -462,6 +463,7 @@ func (s *scanner) push(b bracket, at Pos) bool {
 		s.fail(at, "brackets are nested too deep")
 		return false
 	}
+	b.at = at
 	s.open = append(s.open, b)
 	return true
 }

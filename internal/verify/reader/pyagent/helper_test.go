@@ -51,7 +51,7 @@ func shown(r *tool.Reading) []string {
 			}
 			params = append(params, p.Name+need+":"+p.Type)
 		}
-		add("tool %s(%s) %s %s", t.Name, strings.Join(params, " "), t.Origin.Type, t.Origin.Location)
+		add("tool %s(%s) %s%s", t.Name, strings.Join(params, " "), t.Origin.Type, strings.TrimRight(" "+t.Origin.Location, " "))
 	}
 	for _, a := range r.Agents {
 		add("agent %s", a.Name)
