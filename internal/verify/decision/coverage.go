@@ -82,6 +82,7 @@ type builder struct {
 	tools map[string]*effect.Tool // by id
 	named map[[2]string]int       // catalog tools by name and source; the source "" counts all of the name
 	names []string                // of the catalog, sorted, each once
+	holds map[string]string       // by tool id: the agent, first by name, whose list may hold the tool
 	seen  map[string]bool
 	gaps  []Gap
 }
@@ -98,6 +99,18 @@ func (b *builder) index() {
 		b.names = append(b.names, t.Name)
 	}
 	b.names = unique(b.names)
+
+	g := &b.in.Head.Graph
+	nodes := make(map[string]string, len(g.Nodes))
+	for _, n := range g.Nodes {
+		nodes[n.ID] = n.Name
+	}
+	b.holds = map[string]string{}
+	for _, e := range g.Edges {
+		if have := b.holds[e.Tool]; e.Tool != "" && !e.Complete && (have == "" || nodes[e.From] < nodes[have]) {
+			b.holds[e.Tool] = e.From
+		}
+	}
 }
 
 // add lists an issue once and says whether it was new.
@@ -183,13 +196,13 @@ func (b *builder) actions(c *Coverage) {
 		case a.Assessment.IdentityEligible && a.Assessment.BindingEligible:
 			b.list(c, effect.Issue{
 				Kind: "incomplete_surface", Subject: a.Tool.Name, ToolID: a.Tool.ID,
-				SourceType: a.Tool.Origin.Type, SourceRef: a.Tool.Origin.Ref,
+				SourceID: a.Tool.Origin.SourceID, SourceType: a.Tool.Origin.Type, SourceRef: a.Tool.Origin.Ref,
 				Why: "The action is not known well enough to pass.",
 			})
 		case len(a.Tool.Issues) == 0 && b.in.Head.Graph.Eligible:
 			b.list(c, effect.Issue{
 				Kind: "incomplete_tool_identity", Subject: a.Tool.Name, ToolID: a.Tool.ID,
-				SourceType: a.Tool.Origin.Type, SourceRef: a.Tool.Origin.Ref,
+				SourceID: a.Tool.Origin.SourceID, SourceType: a.Tool.Origin.Type, SourceRef: a.Tool.Origin.Ref,
 				Why: "It is not clear which tool this action is, or who may call it.",
 			})
 		}

@@ -185,7 +185,7 @@ func (b *builder) answer(i *effect.Issue) Next {
 	case "missing_binding_evidence", "unresolved_agent_binding":
 		return b.binding(i, "declare_agent_bindings")
 	case "unresolved_bound_tool":
-		return b.boundTool(i)
+		return b.boundTool(i, "provide_static_binding_source")
 	case "partial_binding_evidence", "incomplete_handoff_graph":
 		return b.binding(i, "provide_complete_binding_graph")
 	case "conflicting_binding_evidence", "invalid_binding_annotation":

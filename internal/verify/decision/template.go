@@ -275,22 +275,51 @@ func (b *builder) effect(i *effect.Issue, kind string, conflict bool) Next {
 // authority asks what the action acts with. Each mode demands and forbids other
 // members, so each has a variant (§4.8).
 func (b *builder) authority(i *effect.Issue, kind string) Next {
-	authority := func(mode string, more ...canonical.Member) canonical.Member {
-		return canonical.Member{Key: "authority", Value: with(object{{Key: "mode", Value: mode}}, more...)}
-	}
+	const what, why = "the authority that the action has, with what its mode demands", "A person states the authority; nothing in the source says it in full."
 	authType := canonical.Member{Key: "auth_type", Value: review}
 	reason := canonical.Member{Key: "reason", Value: review}
 	scopes := canonical.Member{Key: "scopes", Value: []any{review}}
+	mode := func(m string, more ...canonical.Member) object { return with(object{{Key: "mode", Value: m}}, more...) }
+
+	if t := b.tools[i.ToolID]; i.Kind == "partial_authority_evidence" && t != nil && i.Key != "action_surface.actions[].authority" {
+		// The source says one half. A declaration of the action may not replace it
+		// (§6.3): the source says the rest, for one tool or for all of its tools.
+		row := b.sourceRow(t.Origin.SourceID)
+		if i.Key == "" || row < 0 {
+			return b.atSource(t, kind, "names the sort of credential beside its scopes", why)
+		}
+		at := pointer("tool_sources", strconv.Itoa(row), "authority")
+		edits := func(value object) []Edit { return []Edit{set(at, value)} }
+		return b.next(kind, Template{
+			Key: "authority.mode", Edits: edits(mode(review, authType, scopes)),
+			Variants: []Variant{
+				{When: "none", Edits: edits(mode("none"))},
+				{When: "scoped", Edits: edits(mode("scoped", authType, scopes))},
+				{When: "unscoped", Edits: edits(mode("unscoped", authType, reason))},
+				{When: "ambient", Edits: edits(mode("ambient", reason))},
+			},
+		}, authorityModes, "the authority of all tools of the source, with what its mode demands", why)
+	}
+	authority := func(value object) canonical.Member { return canonical.Member{Key: "authority", Value: value} }
 	return b.next(kind, Template{
-		Key: "authority.mode", Edits: b.action(i, authority(review, authType), scopes),
+		Key: "authority.mode", Edits: b.action(i, authority(mode(review, authType)), scopes),
 		Variants: []Variant{
-			{When: "none", Edits: b.action(i, authority("none"))},
-			{When: "scoped", Edits: b.action(i, authority("scoped", authType), scopes)},
-			{When: "unscoped", Edits: b.action(i, authority("unscoped", authType, reason))},
-			{When: "ambient", Edits: b.action(i, authority("ambient", reason))},
+			{When: "none", Edits: b.action(i, authority(mode("none")))},
+			{When: "scoped", Edits: b.action(i, authority(mode("scoped", authType)), scopes)},
+			{When: "unscoped", Edits: b.action(i, authority(mode("unscoped", authType, reason)))},
+			{When: "ambient", Edits: b.action(i, authority(mode("ambient", reason)))},
 		},
-	}, authorityModes, "the authority that the action has, with what its mode demands",
-		"A person states the authority; nothing in the source says it in full.")
+	}, authorityModes, what, why)
+}
+
+// sourceRow is the index of a source in tool_sources, -1 for one that a
+// framework block names.
+func (b *builder) sourceRow(id string) int {
+	m := b.in.Head.Manifest
+	if m == nil {
+		return -1
+	}
+	return slices.IndexFunc(m.Sources, func(s manifest.Source) bool { return s.ID == id })
 }
 
 // inventories is the key under which a framework's tools are listed by name,
@@ -332,20 +361,11 @@ func (b *builder) inventory(i *effect.Issue, kind, framework string) Next {
 // the same: nothing is joined by name (§5.4).
 func (b *builder) tool(i *effect.Issue, kind string) Next {
 	t := b.tools[i.ToolID]
-	if t == nil || t.Origin.SourceID == "" {
+	switch {
+	case t == nil || t.Origin.SourceID == "" || t.Wildcard() && !isList(t.Origin.Type):
 		return b.inventory(i, kind, i.SourceType)
-	}
-	if isList(t.Origin.Type) {
-		at := place(t.Origin)
-		if t.Origin.Pointer != "" {
-			at = t.Origin.Path + "#" + t.Origin.Pointer
-		}
-		return Next{
-			Kind: kind, Path: cmp.Or(t.Origin.Path, t.Origin.Ref, b.file()), Accepted: []string{},
-			Expects: fmt.Sprintf("the entry of %s at %s names one tool and has its input schema", t.Name, at),
-			Why:     "What the tool takes is written in the list that names it, and nowhere else.",
-			Human:   true, PatchKind: check.Manual,
-		}
+	case isList(t.Origin.Type):
+		return b.atSource(t, kind, "names one tool and has its input schema", "What the tool takes is written in the list that names it, and nowhere else.")
 	}
 	e, key, sourceID, what := b.listed(i, t.Origin.Type)
 	in := func(source string) object {
@@ -360,20 +380,33 @@ func (b *builder) tool(i *effect.Issue, kind string) Next {
 	})}}, nil, what+"; and why the listed tool and the one in code are the same", whyInventory)
 }
 
+// atSource asks for what only the entry in the source can say: no key of the
+// manifest stands for it.
+func (b *builder) atSource(t *effect.Tool, kind, what, why string) Next {
+	at := place(t.Origin)
+	if t.Origin.Pointer != "" {
+		at = t.Origin.Path + "#" + t.Origin.Pointer
+	}
+	return Next{
+		Kind: kind, Path: cmp.Or(t.Origin.Path, t.Origin.Ref, b.file()), Accepted: []string{},
+		Expects: fmt.Sprintf("the entry of %s at %s %s", t.Name, at, what), Why: why, Human: true, PatchKind: check.Manual,
+	}
+}
+
 // isList holds for sources that list tools, as opposed to code that makes them.
 func isList(sourceType string) bool {
 	switch sourceType {
-	case "mcp", "openapi", "openai_api", "anthropic_api", "codex_config_mcp", "codex_plugin_mcp_inventory":
+	case "mcp", "openapi", "openai_api", "anthropic_api", "codex_plugin_mcp_inventory":
 		return true
 	}
 	return strings.HasSuffix(sourceType, "_inventory")
 }
 
 func (b *builder) sourceID(i *effect.Issue) string {
-	if t := b.tools[i.ToolID]; t != nil {
+	if t := b.tools[i.ToolID]; t != nil && i.SourceID == "" {
 		return t.Origin.SourceID
 	}
-	return ""
+	return i.SourceID
 }
 
 // freeID is an id that no source has: the loader refuses a second one.
@@ -392,10 +425,7 @@ func (b *builder) freeID(id string) string {
 // provideSource asks for the source itself.
 func (b *builder) provideSource(w *warned) Next {
 	const kind, why = "provide_source", "A source that was not read may list tools that nobody looked at."
-	row := -1
-	if m := b.in.Head.Manifest; m != nil {
-		row = slices.IndexFunc(m.Sources, func(s manifest.Source) bool { return s.ID == w.name })
-	}
+	row := b.sourceRow(w.name)
 	switch {
 	case row >= 0 && w.source != nil && w.source.State == tool.Unsupported:
 		return b.next(kind, Template{

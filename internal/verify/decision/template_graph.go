@@ -11,17 +11,31 @@ import (
 	"plimsoll.dev/internal/verify/manifest"
 )
 
-// root asks which agent people talk to.
+// root asks which agent people talk to, at the place that names one already.
+// Where no source shows any agent, one declaration of root answers it.
 func (b *builder) root(i *effect.Issue) Next {
+	const kind, what, why = "declare_agent_root", "the agent that people talk to", "Which tools are reached is counted from the root agent."
+	if i.Key == "agent_bindings.declarations" {
+		return b.binding(i, kind)
+	}
 	agents := i.Candidates
 	if len(agents) == 0 {
-		for _, n := range b.in.Head.Graph.Nodes {
-			agents = append(agents, n.Name)
-		}
+		agents = b.agents()
 	}
-	return b.next("declare_agent_root", Template{
+	if _, there := b.at(i.Path); there {
+		return b.next(kind, Template{Key: "object", Edits: []Edit{set(pointer(i.Path...), review)}}, unique(agents), what, why)
+	}
+	return b.next(kind, Template{
 		Key: "object", Edits: []Edit{set("/agent_bindings/root", object{{Key: "object", Value: review}})},
-	}, unique(agents), "the agent that people talk to", "Which tools are reached is counted from the root agent.")
+	}, unique(agents), what, why)
+}
+
+func (b *builder) agents() []string {
+	var names []string
+	for _, n := range b.in.Head.Graph.Nodes {
+		names = append(names, n.Name)
+	}
+	return names
 }
 
 // binding asks for the whole set of tools and agents that one agent reaches.
@@ -31,43 +45,41 @@ func (b *builder) binding(i *effect.Issue, kind string) Next {
 		what = "every tool and every agent that it reaches, and that this is all"
 		why  = "Code shows the agent's tools only in part; a person who knows the agent states the whole set."
 	)
-	tools := unique(i.Candidates)
-	if len(tools) == 0 {
-		tools = b.names
+	tools := b.names
+	if len(i.Candidates) > 0 && i.Kind != "unresolved_agent_binding" && i.Kind != "incomplete_handoff_graph" {
+		tools = unique(i.Candidates)
+	}
+	agents := i.Candidates
+	if len(agents) == 0 {
+		agents = b.agents()
+	}
+	if _, there := b.at(i.Path); there && (i.Kind == "unresolved_agent_binding" || i.Kind == "incomplete_handoff_graph") {
+		// One name in a declaration that fits no agent.
+		key := i.Path[len(i.Path)-1]
+		if _, err := strconv.Atoi(key); err == nil {
+			key = "handoffs"
+		}
+		return b.next(kind, Template{Key: key, Edits: []Edit{set(pointer(i.Path...), review)}}, unique(agents),
+			"the name of exactly one agent that the sources show", why)
 	}
 	agent := b.agent(i)
-	row := slices.IndexFunc(b.declarations(), func(d manifest.Binding) bool { return d.Agent == agent })
-	if n, ok := declaration(i.Path); ok {
-		row = n
+	row, declared := declaration(i.Path)
+	if !declared {
+		row = slices.IndexFunc(b.declarations(), func(d manifest.Binding) bool { return d.Agent == agent })
 	}
-	if row < 0 {
-		return b.next(kind, Template{
-			Key: "tools",
-			Edits: []Edit{push("/agent_bindings/declarations", object{
-				{Key: "agent", Value: agent},
-				{Key: "complete", Value: review},
-				{Key: "tools", Value: []any{review}},
-				{Key: "handoffs", Value: []any{review}},
-				{Key: "reason", Value: review},
-			})},
-		}, tools, what, why)
+	if row < 0 || i.Kind == "unresolved_agent_binding" {
+		t := Template{Key: "tools"}
+		accepted := tools
+		if i.Kind == "unresolved_agent_binding" {
+			t.Key, agent, accepted = "agent", review, unique(agents)
+		}
+		t.Edits = []Edit{push("/agent_bindings/declarations", object{
+			{Key: "agent", Value: agent}, {Key: "complete", Value: review},
+			{Key: "tools", Value: []any{review}}, {Key: "handoffs", Value: []any{review}}, {Key: "reason", Value: review},
+		})}
+		return b.next(kind, t, accepted, what, why)
 	}
 	at := func(key string) string { return pointer("agent_bindings", "declarations", strconv.Itoa(row), key) }
-	if i.Kind == "unresolved_agent_binding" && row >= 0 {
-		var agents []string
-		for _, n := range b.in.Head.Graph.Nodes {
-			agents = append(agents, n.Name)
-		}
-		if len(i.Candidates) > 0 {
-			agents = i.Candidates
-		}
-		if len(i.Path) > 3 && i.Path[3] == "handoffs" {
-			return b.next(kind, Template{Key: "handoffs", Edits: []Edit{set(at("handoffs"), []any{review})}}, unique(agents),
-				"every agent that it may hand over to, by a name that the sources show", why)
-		}
-		return b.next(kind, Template{Key: "agent", Edits: []Edit{set(at("agent"), review)}}, unique(agents),
-			"the name of an agent that the sources show, or root", why)
-	}
 	return b.next(kind, Template{
 		Key: "tools",
 		Edits: []Edit{
@@ -92,24 +104,31 @@ func declaration(path []string) (row int, ok bool) {
 }
 
 // agent is the agent that an issue of the graph is about: its subject when that
-// is one, else root.
+// is one; the first by name that may hold the tool when it is about a tool; else
+// root.
 func (b *builder) agent(i *effect.Issue) string {
 	g := &b.in.Head.Graph
+	name := b.holds[i.ToolID]
 	for _, n := range g.Nodes {
-		if n.Name == i.Subject || n.ID == i.Subject {
-			if n.ID == g.Root {
-				return "root"
-			}
+		if n.Name == i.Subject && i.ToolID == "" || n.ID == i.Subject {
+			name = n.ID
+		}
+	}
+	for _, n := range g.Nodes {
+		if n.ID == name && n.ID != g.Root {
 			return n.Name
 		}
 	}
 	return "root"
 }
 
-// boundTool asks for the source that lists a tool which an agent names.
-func (b *builder) boundTool(i *effect.Issue) Next {
-	return b.addSource("provide_static_binding_source",
-		"An agent names the tool and no source lists exactly one of that name, so nobody knows what it does.")
+// boundTool asks for the source that lists a tool which an agent names; or for
+// the right name, when a declaration has a wrong one.
+func (b *builder) boundTool(i *effect.Issue, kind string) Next {
+	if _, there := b.at(i.Path); there {
+		return b.selector(i, kind)
+	}
+	return b.addSource(kind, "An agent names the tool and no source lists exactly one of that name, so nobody knows what it does.")
 }
 
 // identity asks which observations are one capability, or corrects who says so.
@@ -127,8 +146,8 @@ func (b *builder) identity(i *effect.Issue, kind string) Next {
 		{Key: "members", Value: []any{primary, other}},
 	}
 	const what = "the id, the provider, the reason, and every observation of the capability by source and name"
-	if len(i.Path) >= 3 && i.Path[0] == "tool_identity" && i.Path[1] == "bindings" {
-		at := pointer(i.Path[:3]...)
+	if n, ok := b.identified(i); ok {
+		at := pointer("tool_identity", "bindings", strconv.Itoa(n))
 		var edits []Edit
 		for _, m := range row[2:] {
 			edits = append(edits, set(at+"/"+m.Key, m.Value))
@@ -136,6 +155,27 @@ func (b *builder) identity(i *effect.Issue, kind string) Next {
 		return b.next(kind, Template{Key: "reason", Edits: edits}, nil, what, why)
 	}
 	return b.next(kind, Template{Key: "id", Edits: []Edit{push("/tool_identity/bindings", row)}}, nil, what, why)
+}
+
+// identified is the index of the binding that an issue of identity is about: the
+// one at its path, or the one that names the tool.
+func (b *builder) identified(i *effect.Issue) (row int, ok bool) {
+	if len(i.Path) >= 3 && i.Path[0] == "tool_identity" && i.Path[1] == "bindings" {
+		n, err := strconv.Atoi(i.Path[2])
+		return n, err == nil
+	}
+	t, m := b.tools[i.ToolID], b.in.Head.Manifest
+	if t == nil || m == nil {
+		return 0, false
+	}
+	for n := range m.Identities {
+		if slices.ContainsFunc(m.Identities[n].Members, func(s manifest.Selector) bool {
+			return s.Tool == t.Name && s.SourceID == t.Origin.SourceID
+		}) {
+			return n, true
+		}
+	}
+	return 0, false
 }
 
 // selector asks for what names exactly one tool, at the entry that does not.
@@ -163,35 +203,20 @@ func (b *builder) selector(i *effect.Issue, kind string) Next {
 }
 
 // qualifier is the member of a selector that tells the candidates apart: the
-// name when nothing matched; else the source, or the id when two of one source
-// share the name.
+// name when nothing matched, or when two entries are about one tool; else the
+// source, or the id when two of one source share the name.
 func (b *builder) qualifier(i *effect.Issue) (key string, accepted []string) {
-	if i.Kind == "unresolved_tool_selector" {
-		if len(i.Candidates) == 0 {
-			return "tool", b.names
-		}
-		return "tool", unique(i.Candidates)
+	if len(i.Candidates) == 0 {
+		return "tool", b.names
 	}
-	var sources, ids []string
-	for _, t := range b.in.Head.Catalog {
-		if t.Name == i.Subject || slices.Contains(i.Candidates, t.ID) {
-			ids = append(ids, t.ID)
-			if t.Origin.SourceID != "" {
-				sources = append(sources, t.Origin.SourceID)
-			}
-		}
+	accepted = unique(i.Candidates)
+	switch {
+	case i.Kind == "unresolved_tool_selector" || i.Kind == "unresolved_bound_tool":
+		return "tool", accepted
+	case slices.ContainsFunc(accepted, func(c string) bool { return !strings.HasPrefix(c, "tool_v2_") }):
+		return "source_id", accepted
 	}
-	if apart := unique(sources); len(apart) == len(ids) && len(ids) > 0 {
-		return "source_id", apart
-	}
-	if len(ids) > 0 || slices.ContainsFunc(i.Candidates, func(c string) bool { return strings.HasPrefix(c, "tool_v2_") }) {
-		return "tool_id", unique(append(ids, ofTools(i.Candidates)...))
-	}
-	return "source_id", unique(i.Candidates)
-}
-
-func ofTools(candidates []string) []string {
-	return slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return !strings.HasPrefix(c, "tool_v2_") })
+	return "tool_id", accepted
 }
 
 func unique(names []string) []string {

@@ -23,6 +23,7 @@ project: {name: stock}
 agent:
   name: clerk
   declared_purpose: [look up and reorder stock]
+  sdk: {type: openai_agents, object: clark}
 environment: {target: staging}
 tool_sources:
   - {id: stock_mcp, type: mcp, path: tools.json}
@@ -78,7 +79,10 @@ var paths = map[string][]string{
 	"ambiguous_tool_selector":        {"policies/require_approval_for_tools/0", "policies/require_approval_for_tools/1", "action_surface/actions/1"},
 	"ambiguous_legacy_tool_identity": {"", "policies/require_approval_for_tools/1"},
 	"conflicting_binding_evidence":   {"", "agent_bindings/declarations/0"},
-	"unresolved_agent_binding":       {"", "agent_bindings/declarations/0/agent", "agent_bindings/declarations/0/handoffs/0"},
+	"unresolved_agent_binding":       {"", "agent_bindings/declarations/0/agent"},
+	"incomplete_handoff_graph":       {"", "agent_bindings/declarations/0/handoffs/0"},
+	"unresolved_bound_tool":          {"", "agent_bindings/declarations/0/tools/0"},
+	"ambiguous_root_agent":           {"", "agent/sdk/object"},
 	"invalid_tool_binding":           {"", "tool_identity/bindings/0"},
 	"conflicting_tool_identity":      {"", "tool_identity/bindings/0"},
 	"conflicting_effect_evidence":    {"", "action_surface/actions/1/effect"},
@@ -110,7 +114,13 @@ func gapOf(t *testing.T, text, kind, path string) decision.Gap {
 		issue.Path = strings.Split(path, "/")
 	}
 	if kind == "ambiguous_tool_selector" || kind == "ambiguous_legacy_tool_identity" {
-		issue.Subject, issue.ToolID = "twin", "tool_v2_twin"
+		issue.Subject, issue.ToolID, issue.Candidates = "twin", "tool_v2_twin", []string{"old_mcp", "stock_mcp"}
+	}
+	if kind == "partial_authority_evidence" {
+		issue.Key = "tool_sources[].authority"
+	}
+	if kind == "partial_binding_evidence" {
+		s.Graph.Edges = []effect.GraphEdge{{Kind: tool.DirectTool, From: "agent_v1:2", Tool: issue.ToolID}}
 	}
 	in := decision.Input{Head: s, ConfigPath: "svc/shipgate.yaml"}
 	switch kind {
