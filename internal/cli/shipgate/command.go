@@ -96,6 +96,7 @@ func commands(env Env) *cobra.Command {
 		checkCommand(env),
 		verifyCommand(env),
 		scanCommand(env),
+		capabilityCommand(env),
 		explainCommand(env),
 		listChecksCommand(env),
 		fixtureCommand(env),
@@ -122,7 +123,7 @@ func (e Env) print(text []byte) error {
 // that this version does not have. They answer honestly instead of looking
 // like a misspelling.
 var notBuilt = []string{
-	"agent", "audit", "baseline", "capability", "detect", "doctor", "explain-finding",
+	"agent", "audit", "baseline", "detect", "doctor", "explain-finding",
 	"init", "mcp-serve", "preflight", "trigger",
 }
 

@@ -11,6 +11,7 @@ import (
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/gate"
 	"plimsoll.dev/internal/gate/control"
+	"plimsoll.dev/internal/verify/delta"
 )
 
 // minimumControlContract is the oldest contract whose control a reader may still
@@ -57,6 +58,12 @@ func contract() canonical.Object {
 		case "agent_boundary_result":
 			add(document+"_schema_version", gate.SchemaVersion)
 			add(document+"_schema_path", plimsoll.ResultSchemaPath)
+		case "capability_lock":
+			add(document+"_schema_version", delta.LockVersion)
+			add(document+"_schema_path", "docs/contracts/capability-lock.v0.6.schema.json")
+		case "capability_lock_diff":
+			add(document+"_schema_version", delta.LockDiffVersion)
+			add(document+"_schema_path", "docs/contracts/capability-lock-diff.v0.7.schema.json")
 		case "codex_boundary_result":
 			add(document+"_schema_version", gate.CodexSchemaVersion)
 		default:
@@ -117,6 +124,8 @@ func contract() canonical.Object {
 func contractCommands() canonical.Object {
 	o := canonical.Object{
 		{Key: "check", Value: program + " check --workspace . --format " + formatResult},
+		{Key: "capability_export", Value: program + " capability export --json"},
+		{Key: "capability_diff", Value: program + " capability diff --base <lock> --head <lock> --json"},
 		{Key: "explain", Value: program + " explain <id> --json"},
 		{Key: "list_checks", Value: program + " list-checks --json"},
 		{Key: "fixture", Value: program + " fixture missing-install"},

@@ -147,6 +147,10 @@ func lay(to, from string) error {
 	})
 }
 
+// writers are the commands whose product is files; every other one leaves the
+// disk as it was.
+var writers = []string{"capability"}
+
 // run runs the program in process, as often as the promises need.
 func run(ts *testscript.TestScript, want int, args []string) {
 	stdin := ""
@@ -170,7 +174,7 @@ func run(ts *testscript.TestScript, want int, args []string) {
 	if code != want {
 		ts.Fatalf("exit code %d, want %d", code, want)
 	}
-	if after, err := digest(work); err != nil || after != before {
+	if after, err := digest(work); err != nil || after != before && !slices.Contains(writers, args[0]) {
 		ts.Fatalf("the command changed something on disk (%v)", err)
 	}
 	if want != 0 {
