@@ -40,6 +40,10 @@ func rows(kind string) row {
 		return mcpserver.ReadServer
 	case "openai_agents_sdk":
 		return pyagent.ReadAgentsSDK
+	case "google_adk":
+		return pyagent.ReadADKSource
+	case "crewai":
+		return pyagent.ReadCrewAISource
 	case "langchain":
 		return pyagent.ReadLangChainSource
 	}
@@ -59,9 +63,9 @@ type block struct {
 var blocks = []block{
 	{"openai_api", listing.ReadOpenAI, func(m *manifest.Manifest) bool { return m.OpenAI != nil }},
 	{"anthropic", listing.ReadAnthropic, func(m *manifest.Manifest) bool { return m.Anthropic != nil }},
-	{"google_adk", nil, func(m *manifest.Manifest) bool { return m.ADK != nil }},
+	{"google_adk", pyagent.ReadADK, func(m *manifest.Manifest) bool { return m.ADK != nil }},
 	{"langchain", pyagent.ReadLangChain, func(m *manifest.Manifest) bool { return m.LangChain != nil }},
-	{"crewai", nil, func(m *manifest.Manifest) bool { return m.CrewAI != nil }},
+	{"crewai", pyagent.ReadCrewAI, func(m *manifest.Manifest) bool { return m.CrewAI != nil }},
 	{"codex_plugins", codex.ReadInventories, func(m *manifest.Manifest) bool { return m.Plugins != nil }},
 	{"n8n", flow.ReadN8N, func(m *manifest.Manifest) bool { return m.N8N != nil }},
 }
