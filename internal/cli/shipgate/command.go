@@ -98,11 +98,13 @@ func commands(env Env) *cobra.Command {
 		scanCommand(env),
 		capabilityCommand(env),
 		explainCommand(env),
+		explainFindingCommand(env),
 		listChecksCommand(env),
 		fixtureCommand(env),
 		schemaCommand(env),
 		contractCommand(env),
 		applyPatchesCommand(env),
+		baselineCommand(env),
 		selfCheckCommand(env),
 		versionCommand(env),
 	)
@@ -123,7 +125,7 @@ func (e Env) print(text []byte) error {
 // that this version does not have. They answer honestly instead of looking
 // like a misspelling.
 var notBuilt = []string{
-	"agent", "audit", "baseline", "detect", "doctor", "explain-finding",
+	"agent", "audit", "detect", "doctor",
 	"init", "mcp-serve", "preflight", "trigger",
 }
 

@@ -11,8 +11,8 @@ import (
 	"plimsoll.dev/internal/fault"
 )
 
-// maxAuditLog is the most bytes of one audit log.
-const maxAuditLog = 64 << 20
+// MaxAuditLog is the most bytes of one audit log.
+const MaxAuditLog = 64 << 20
 
 // Saved is one line of a baseline's audit log: what the file's bytes were after
 // a save. Previous is the hash of the line before, so that a line cannot be
@@ -100,8 +100,8 @@ func readLog(log []byte) ([]logLine, error) {
 	broken := func(n int, why string) ([]logLine, error) {
 		return nil, fault.E("check.readLog", fault.Invalid, fmt.Sprintf("audit log: line %d %s", n, why), nil)
 	}
-	if len(log) > maxAuditLog {
-		return nil, fault.E("check.readLog", fault.Invalid, fmt.Sprintf("audit log: is over %d MiB", maxAuditLog>>20), nil)
+	if len(log) > MaxAuditLog {
+		return nil, fault.E("check.readLog", fault.Invalid, fmt.Sprintf("audit log: is over %d MiB", MaxAuditLog>>20), nil)
 	}
 	var lines []logLine
 	previous := ""

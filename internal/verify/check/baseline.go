@@ -18,9 +18,9 @@ const BaselineVersion = "0.5"
 
 var baselineVersions = []string{"0.2", "0.3", "0.4", BaselineVersion}
 
-// Limits of one baseline file.
+// Limits of one baseline file: bytes and entries.
 const (
-	maxBaseline        = 16 << 20
+	MaxBaseline        = 16 << 20
 	maxBaselineEntries = 100_000
 )
 
@@ -90,8 +90,8 @@ func ReadBaseline(text []byte) (*Baseline, error) {
 	refuse := func(msg string, err error) (*Baseline, error) {
 		return nil, fault.E("check.ReadBaseline", fault.Invalid, "baseline: "+msg, err)
 	}
-	if len(text) > maxBaseline {
-		return refuse(fmt.Sprintf("is over %d MiB", maxBaseline>>20), nil)
+	if len(text) > MaxBaseline {
+		return refuse(fmt.Sprintf("is over %d MiB", MaxBaseline>>20), nil)
 	}
 	root, failed := source.ParseJSON(text)
 	if failed != nil {
@@ -185,15 +185,21 @@ func (b *Baseline) Write() ([]byte, error) {
 
 // Keep carries over what a new baseline has in common with the one it
 // replaces: what was said about an entry that stays, and the time when nothing
-// else changed.
-func (b *Baseline) Keep(old *Baseline) error {
+// else changed. What expired before today is accepted anew only by a new word
+// about it.
+func (b *Baseline) Keep(old *Baseline, today string) error {
 	before := map[string]*Acceptance{}
 	for i := range old.Entries {
-		before[old.Entries[i].Fingerprint+"\x00"+old.Entries[i].SupportHash] = old.Entries[i].Provenance
+		before[entryKey(old.Entries[i].Fingerprint, old.Entries[i].SupportHash)] = old.Entries[i].Provenance
 	}
 	for i := range b.Entries {
 		e := &b.Entries[i]
-		if kept, there := before[e.Fingerprint+"\x00"+e.SupportHash]; there && kept != nil {
+		kept := before[entryKey(e.Fingerprint, e.SupportHash)]
+		if kept == nil {
+			continue
+		}
+		said := e.Provenance != nil && (e.Provenance.Reason != "" || e.Provenance.Expires != "")
+		if !said || !expired(kept.Expires, today) {
 			e.Provenance = kept
 		}
 	}
@@ -202,7 +208,7 @@ func (b *Baseline) Keep(old *Baseline) error {
 	}
 	was, now := *old, *b
 	was.CreatedAt, now.CreatedAt = "", ""
-	before1, err := was.Write()
+	first, err := was.Write()
 	if err != nil {
 		return err
 	}
@@ -210,7 +216,7 @@ func (b *Baseline) Keep(old *Baseline) error {
 	if err != nil {
 		return err
 	}
-	if bytes.Equal(before1, after) {
+	if bytes.Equal(first, after) {
 		b.CreatedAt = old.CreatedAt
 	}
 	return nil

@@ -202,14 +202,27 @@ func TestSavingAgain(t *testing.T) {
 		Entries: []check.Entry{{Fingerprint: "fp_a", CheckID: "X", Provenance: &check.Acceptance{RunID: "run-1", Expires: "2027-01-01", Reason: "later"}}},
 	}
 	same := &check.Baseline{CreatedAt: "2026-02-02T00:00:00Z", RunID: "run-1", Entries: []check.Entry{{Fingerprint: "fp_a", CheckID: "X"}}}
-	if err := same.Keep(old); err != nil {
+	if err := same.Keep(old, checktest.Today); err != nil {
 		t.Fatal(err)
 	}
 	if same.CreatedAt != old.CreatedAt || same.Entries[0].Provenance.Reason != "later" || !slices.Equal(same.Notes, old.Notes) {
 		t.Errorf("%+v", same)
 	}
+	renewed := func(said *check.Acceptance) string {
+		b := &check.Baseline{Entries: []check.Entry{{Fingerprint: "fp_a", CheckID: "X", Provenance: said}}}
+		if err := b.Keep(old, "2027-01-02"); err != nil {
+			t.Fatal(err)
+		}
+		return b.Entries[0].Provenance.Expires
+	}
+	if day := renewed(&check.Acceptance{RunID: "run-2"}); day != "2027-01-01" {
+		t.Errorf("saved without a word, what expired lasts until %q", day)
+	}
+	if day := renewed(&check.Acceptance{Expires: "2028-01-01"}); day != "2028-01-01" {
+		t.Errorf("saved with a new day, what expired lasts until %q", day)
+	}
 	other := &check.Baseline{CreatedAt: "2026-02-02T00:00:00Z", RunID: "run-1", Entries: []check.Entry{{Fingerprint: "fp_b", CheckID: "X"}}}
-	if err := other.Keep(old); err != nil {
+	if err := other.Keep(old, checktest.Today); err != nil {
 		t.Fatal(err)
 	}
 	if other.CreatedAt != "2026-02-02T00:00:00Z" || other.Entries[0].Provenance != nil {
