@@ -32,7 +32,7 @@ func (b *binder) direct(t *Tool, o tool.Origin, from string, kind tool.EdgeKind)
 
 func (b *binder) unreadable(t *Tool, o tool.Origin, key string) {
 	i := at(o, InvalidBindingAnnotation, t.Name, "The annotation "+key+" cannot be read.")
-	i.ToolID = t.ID
+	i.ToolID, i.InSource = t.ID, true
 	b.issue(i)
 }
 
@@ -98,7 +98,7 @@ func (b *binder) holders(t *Tool, m *tool.Tool, owner string) {
 			continue
 		}
 		i := at(o, PartialBinding, name, fmt.Sprintf("%s says that the tools of %s are known in part.", t.Name, name))
-		i.Key = "agent_bindings.declarations[].tools"
+		i.InSource = true
 		b.issue(i)
 	}
 }
@@ -117,7 +117,7 @@ func (b *binder) annotatedAgent(t *Tool, o tool.Origin, name string) string {
 		return b.node(name, "", o)
 	}
 	i := at(o, UnresolvedAgent, name, fmt.Sprintf("An annotation of %s names it, and %d agents have that name.", t.Name, hits))
-	i.Key, i.Candidates = "agent_bindings.declarations[].agent", b.names()
+	i.InSource, i.Candidates = true, b.names()
 	b.issue(i)
 	return ""
 }

@@ -183,17 +183,20 @@ func (a *Assessment) assessAuthority(t *Tool, au authority, inManifest bool) {
 		add(MissingAuthority, "Nothing says what it acts with.", key)
 	case AuthorityPartial:
 		// A declaration may not replace what a source says by half: the source has
-		// to say the rest, in the tool or for all of its tools.
-		where := ""
-		if inManifest {
-			where = "tool_sources[].authority"
+		// to say the rest, or people for all of its tools.
+		i := add(PartialAuthority, au.why, key)
+		switch {
+		case len(t.Auth.Scopes) == 0:
+		case inManifest:
+			i.Key = "tool_sources[].authority"
+		default:
+			i.Key, i.InSource = "", true
 		}
-		if len(t.Auth.Scopes) == 0 {
-			where = key
-		}
-		add(PartialAuthority, au.why, where)
 	case AuthorityConflicting:
-		add(ConflictingAuthority, au.why, key)
+		i := add(ConflictingAuthority, au.why, key)
+		if ownAuthority(t.Auth).status == AuthorityConflicting && !au.choice {
+			i.Key, i.InSource = "", true
+		}
 	case AuthorityDeclared, AuthorityStructural:
 		if au.mode == ModeUnscoped || au.mode == ModeAmbient {
 			i := add(PartialAuthority, fmt.Sprintf("It acts with authority that nothing limits (%s).", au.mode), key)
@@ -206,12 +209,16 @@ func (a *Assessment) assessAuthority(t *Tool, au authority, inManifest bool) {
 var semanticHints = []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 
 // assessAnnotations reports annotations that look like evidence and are none.
-func (a *Assessment) assessAnnotations(t *Tool) {
+// Where people declare the effect nobody needs them.
+func (a *Assessment) assessAnnotations(t *Tool, d *manifest.Action) {
+	if d != nil && d.Effect != "" {
+		return
+	}
 	for i := range t.Members {
 		m := &t.Members[i]
 		bad := func(why string) {
 			issue := at(m.Origin, InvalidAnnotation, t.Name, why)
-			issue.ToolID = t.ID
+			issue.ToolID, issue.Key = t.ID, sourceEffect
 			a.Issues = append(a.Issues, issue)
 		}
 		for _, key := range semanticHints {

@@ -122,6 +122,10 @@ func TestEffects(t *testing.T) {
 			status: effect.EffectStructural, issues: effect.InvalidAnnotation,
 		},
 		{
+			name: "a hint that is no boolean is not needed beside a declaration", tool: listed("x", note("readOnlyHint", "yes")), declared: "effect: read",
+			claims: "read/reviewed_declaration!", effect: effect.Read, control: "read", status: effect.EffectDeclared,
+		},
+		{
 			name: "words alone", tool: openAI(saying("Delete a bin.")),
 			claims: "destructive/inferred_keyword write/inferred_keyword", effect: effect.Destructive, status: effect.EffectInferred,
 			issues: effect.InferredEffectOnly,

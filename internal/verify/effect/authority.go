@@ -23,6 +23,7 @@ type authority struct {
 	mode, authType, credential string
 	scopes                     []string
 	why                        string // of partial and conflicting
+	choice                     bool   // conflicting, because the source offers several ways: people may say which is taken
 }
 
 // ownAuthority is what the source itself says (§6.3).
@@ -31,10 +32,11 @@ func ownAuthority(a tool.Auth) authority {
 	none := strings.EqualFold(a.Type, ModeNone)
 	switch {
 	case a.Differ:
-		out.status, out.why = AuthorityConflicting, "The source offers several ways to act, with different types or scopes."
+		out.status, out.why, out.choice = AuthorityConflicting, "The source offers several ways to act, with different types or scopes.", true
 	case none || a.Anonymous:
 		if a.Type != "" && !none || len(a.Scopes) > 0 {
 			out.status, out.why = AuthorityConflicting, "The source offers a call without credentials beside one with them."
+			out.choice = a.Anonymous && !none
 			return out
 		}
 		out.mode, out.authType = ModeNone, ""
@@ -110,6 +112,9 @@ func resolveAuthority(own tool.Auth, block *manifest.Authority, d *manifest.Acti
 		}
 		return base
 	}
+	if base.choice {
+		return base.choose(block, d)
+	}
 	if block != nil {
 		base = base.within(block)
 	}
@@ -117,6 +122,30 @@ func resolveAuthority(own tool.Auth, block *manifest.Authority, d *manifest.Acti
 		base = base.agree(d)
 	}
 	return base
+}
+
+// choose takes the one of several ways that people state, for the action or for
+// the whole source. It needs every scope that the source names: which of them
+// belongs to which way is not asked, so none is left out.
+func (a authority) choose(block *manifest.Authority, d *manifest.Action) authority {
+	var stated authority
+	switch {
+	case d != nil && d.Authority != nil:
+		stated = statedAuthority(d.Authority, declaredScopes(d))
+	case block != nil:
+		stated = statedAuthority(block, block.Scopes)
+	}
+	if stated.status != AuthorityDeclared {
+		return a
+	}
+	for _, scope := range a.scopes {
+		if !coveredBy(stated.scopes, scope) {
+			a.why = "The source needs the scope " + scope + ", which the declaration leaves out."
+			return a
+		}
+	}
+	stated.scopes = sorted(slices.Concat(stated.scopes, a.scopes))
+	return stated
 }
 
 func declaredScopes(d *manifest.Action) []string {

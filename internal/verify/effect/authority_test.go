@@ -34,6 +34,25 @@ func TestAuthority(t *testing.T) {
 			name: "alternatives that differ", own: says{Type: "oauth2", Scopes: []string{"a"}, Differ: true},
 			status: effect.AuthorityConflicting, scopes: "a", issues: effect.ConflictingAuthority,
 		},
+		{
+			name: "one of them, as people say", own: says{Type: "apiKey", Scopes: []string{"a"}, Differ: true},
+			declared: "authority: {mode: scoped, auth_type: oauth2}, scopes: [a, b]",
+			status:   effect.AuthorityDeclared, mode: "scoped", scopes: "a b",
+		},
+		{
+			name: "one of them for the whole source", own: says{Type: "apiKey", Scopes: []string{"a"}, Differ: true},
+			source: "{mode: scoped, auth_type: oauth2, scopes: [a]}",
+			status: effect.AuthorityDeclared, mode: "scoped", scopes: "a",
+		},
+		{
+			name: "one of them without a scope that the source names", own: says{Type: "oauth2", Scopes: []string{"a"}, Differ: true},
+			declared: "authority: {mode: none}",
+			status:   effect.AuthorityConflicting, scopes: "a", issues: effect.ConflictingAuthority,
+		},
+		{
+			name: "a call without credentials or with a key, as people say", own: says{Type: "apiKey", Anonymous: true}, declared: "authority: {mode: none}",
+			status: effect.AuthorityDeclared, mode: "none",
+		},
 		{name: "none with scopes", own: says{Type: "None", Scopes: []string{"a"}}, status: effect.AuthorityConflicting, scopes: "a", issues: effect.ConflictingAuthority},
 
 		{

@@ -103,12 +103,7 @@ func (b *binder) node(name, sourceID string, o tool.Origin) string {
 }
 
 // earlier keeps the place of an agent independent of the order of files.
-func earlier(a, b tool.Origin) bool {
-	return cmp.Or(
-		strings.Compare(a.Path, b.Path), cmp.Compare(a.Start.Line, b.Start.Line),
-		cmp.Compare(a.Start.Column, b.Start.Column), strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Ref, b.Ref),
-	) < 0
-}
+func earlier(a, b tool.Origin) bool { return comparePlaces(a, b) < 0 }
 
 func (b *binder) issue(i Issue) { b.g.Issues = append(b.g.Issues, i) }
 
@@ -177,7 +172,11 @@ func (b *binder) held(from string, e tool.Edge) string {
 		return id
 	}
 	i := at(e.Origin, UnresolvedBoundTool, e.To, fmt.Sprintf("The agent %s holds it, and %s of this source has that name.", e.Agent, tools(len(hits))))
-	i.Key, i.Candidates = "agent_bindings.declarations[].tools", b.x.similar(e.To)
+	// A tool of that name in another source is meant once a declaration says so.
+	i.Key = "tool_sources"
+	if len(b.x.byName[e.To]) > 0 {
+		i.Key, i.Candidates = "agent_bindings.declarations[].tools", b.x.names()
+	}
 	b.issue(i)
 	return ""
 }
@@ -403,41 +402,59 @@ func (b *binder) sources() {
 	}
 }
 
+// inventoryBlock is the block of the manifest in which a framework's tools are
+// listed, for those that have one (§4.5).
+var inventoryBlock = map[string]string{"google_adk": "google_adk", "langchain": "langchain", "crewai": "crewai", "n8n": "n8n"}
+
 // unread reports lists of tools that could not be read, one issue per agent or
-// source. A closed-world declaration of the agent, or a binding of the whole
-// source, says what such a list holds.
+// source. A declaration alone does not close them: it was made about other code
+// than a change may bring. An inventory of the framework does, once a closed
+// world says which of its tools the agent has.
 func (b *binder) unread() {
 	type group struct {
-		source, agent string
-		at            tool.Origin
-		reasons       []string
-		count         int
+		source, agent, key string
+		at                 tool.Origin
+		reasons            []string
+		count              int
+	}
+	inventories := map[string]bool{}
+	for _, t := range b.x.s.Catalog {
+		for i := range t.Members {
+			if framework, ok := strings.CutSuffix(t.Members[i].Origin.Type, "_inventory"); ok {
+				inventories[framework] = true
+			}
+		}
 	}
 	groups := map[sourceName]*group{}
 	for _, d := range b.x.r.Dynamic {
 		if d.Resolved || d.Kind == "schema" {
 			continue
 		}
-		o := d.Origin
+		o, holder := d.Origin, b.g.Root
 		if d.Agent != "" {
-			id := b.id(d.Agent, o.SourceID)
-			b.spoken[id] = true
-			if _, closed := b.declares[id]; closed {
+			holder = b.id(d.Agent, o.SourceID)
+			b.spoken[holder] = true
+		}
+		key := ""
+		if block := inventoryBlock[d.Framework]; inventories[d.Framework] {
+			if _, closed := b.declares[holder]; closed {
 				continue
 			}
-		}
-		if b.bound[o.SourceID] {
-			continue
+			key = "agent_bindings.declarations[].tools"
+		} else if block != "" {
+			key = block + ".tool_inventories"
 		}
 		k := sourceName{o.SourceID, d.Agent}
-		if groups[k] == nil {
-			groups[k] = &group{source: o.SourceID, agent: d.Agent, at: o}
+		g := groups[k]
+		if g == nil {
+			g = &group{source: o.SourceID, agent: d.Agent, at: o, key: key}
+			groups[k] = g
 		}
-		if earlier(o, groups[k].at) {
-			groups[k].at = o
+		if earlier(o, g.at) {
+			g.at, g.key = o, key
 		}
-		groups[k].reasons = append(groups[k].reasons, strings.ReplaceAll(cmp.Or(d.Reason, d.Kind), "_", " "))
-		groups[k].count++
+		g.reasons = append(g.reasons, strings.ReplaceAll(cmp.Or(d.Reason, d.Kind), "_", " "))
+		g.count++
 	}
 	for _, g := range groups {
 		what := "A list of its tools"
@@ -446,7 +463,7 @@ func (b *binder) unread() {
 		}
 		i := at(g.at, PartialBinding, cmp.Or(g.agent, g.source), fmt.Sprintf("%s cannot be read (%s), first at %s.",
 			what, strings.Join(sorted(g.reasons), ", "), place(g.at)))
-		i.Key = "agent_bindings.declarations[].tools"
+		i.Key, i.InSource = g.key, g.key == ""
 		b.issue(i)
 	}
 }

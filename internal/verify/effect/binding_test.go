@@ -165,7 +165,7 @@ func TestWhoMayCallWhat(t *testing.T) {
 				t.Errorf("eligible %t with %v", s.Graph.Eligible, s.Graph.Issues)
 			}
 			for _, i := range s.Graph.Issues {
-				if i.Subject == "" || i.Why == "" || i.Key == "" {
+				if i.Subject == "" || i.Why == "" || (i.Key == "") != i.InSource {
 					t.Errorf("an issue without a subject, a reason or the key that settles it: %+v", i)
 				}
 			}
@@ -206,32 +206,46 @@ func TestNodeIdsAreShortDigests(t *testing.T) {
 }
 
 func TestListsThatCannotBeReadKeepTheGraphPartial(t *testing.T) {
-	dynamic := func(text string, lists ...tool.Dynamic) *effect.Surface {
-		r := drawn("a", "a -> get")
+	dynamic := func(text string, lists []tool.Dynamic, more []tool.Tool) *effect.Surface {
+		r := mixed(drawn("a", "a -> get"), more...)
 		for _, d := range lists {
 			d.Origin = code(50)
 			r.Dynamic = append(r.Dynamic, d)
 		}
 		return resolve(t, text, r)
 	}
-	list := tool.Dynamic{Kind: "tool_list", Reason: "comprehension", Agent: "a"}
-	loose := tool.Dynamic{Kind: "toolset", Reason: "runtime_call"}
+	list := tool.Dynamic{Framework: "langchain", Kind: "tool_list", Reason: "comprehension", Agent: "a"}
+	loose := tool.Dynamic{Framework: "mcp_server", Kind: "toolset", Reason: "runtime_call"}
+	inventory := made("langchain_inventory", "spare", "put")
 	for _, c := range []struct {
-		name string
-		s    *effect.Surface
-		want string
+		name, manifest string
+		lists          []tool.Dynamic
+		more           []tool.Tool
+		want, key      string
 	}{
-		{"of the agent", dynamic(header, list), effect.PartialBinding},
-		{"of nobody", dynamic(header, loose), effect.PartialBinding},
-		{"that an inventory stands for", dynamic(header, tool.Dynamic{Kind: "toolset", Agent: "a", Resolved: true}), ""},
-		{"a schema is no list", dynamic(header, tool.Dynamic{Kind: "schema", Name: "get"}), ""},
-		{"a closed world says what the agent's list holds", dynamic(declaring("a: get"), list), ""},
-		{"but not what an unowned one holds", dynamic(declaring("a: get"), loose), effect.PartialBinding},
-		{"a source that is bound as a whole", dynamic(bound, list, loose), ""},
+		{"of the agent", header, []tool.Dynamic{list}, nil, effect.PartialBinding, "langchain.tool_inventories"},
+		{"of nobody", header, []tool.Dynamic{loose}, nil, effect.PartialBinding, "in source"},
+		{"one that its reader found an inventory for", header, []tool.Dynamic{{Kind: "toolset", Agent: "a", Resolved: true}}, nil, "", ""},
+		{"a schema is no list", header, []tool.Dynamic{{Kind: "schema", Name: "get"}}, nil, "", ""},
+		{"a declaration alone was made about other code", declaring("a: get"), []tool.Dynamic{list}, nil, effect.PartialBinding, "langchain.tool_inventories"},
+		{"an inventory alone does not say what the agent has of it", header, []tool.Dynamic{list}, []tool.Tool{inventory}, effect.PartialBinding, "agent_bindings.declarations[].tools"},
+		{"both do", declaring("a: get, put"), []tool.Dynamic{list}, []tool.Tool{inventory}, "", ""},
+		{"an inventory of another framework", declaring("a: get"), []tool.Dynamic{loose}, []tool.Tool{inventory}, effect.PartialBinding, "in source"},
+		{"a source that is bound as a whole", bound, []tool.Dynamic{list}, nil, effect.PartialBinding, "langchain.tool_inventories"},
 	} {
-		same(t, c.name, kinds(c.s.Graph.Issues), c.want)
+		t.Run(c.name, func(t *testing.T) {
+			s := dynamic(c.manifest, c.lists, c.more)
+			same(t, "issues", kinds(s.Graph.Issues), c.want)
+			for _, i := range s.Graph.Issues {
+				key := i.Key
+				if i.InSource {
+					key = "in source" + key
+				}
+				same(t, "key", key, c.key)
+			}
+		})
 	}
-	if s := dynamic(header, list, list, list); len(s.Graph.Issues) != 1 || !strings.Contains(s.Graph.Issues[0].Why, "3 lists") {
+	if s := dynamic(header, []tool.Dynamic{list, list, list}, nil); len(s.Graph.Issues) != 1 || !strings.Contains(s.Graph.Issues[0].Why, "3 lists") {
 		t.Errorf("one row for all lists of one agent: %v", s.Graph.Issues)
 	}
 }

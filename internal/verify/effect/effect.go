@@ -72,7 +72,9 @@ type Issue struct {
 	SourceType string
 	SourceRef  string
 	Why        string
-	Key        string   // the manifest key that is missing or would settle it, dotted; "" when the source itself has to change
+	Key        string // the manifest key that is missing or would settle it, dotted
+	InSource   bool   // nothing in the manifest settles it: the source itself has to say it, at At
+	At         tool.Origin
 	Candidates []string // names that could resolve it, sorted
 	Path       []string // in the manifest, when an entry there is the cause
 	Concern    bool     // a pure review concern: unscoped or ambient authority, otherwise full evidence

@@ -132,7 +132,7 @@ func (x *resolver) identify(all []observation) {
 			for _, o := range bindings[n] {
 				bound[o.id] = n
 			}
-			x.s.Catalog = append(x.s.Catalog, bind(b, bindings[n]))
+			x.s.Catalog = append(x.s.Catalog, bind(n, b, bindings[n]))
 			continue
 		}
 		for _, o := range bindings[n] {
@@ -216,7 +216,7 @@ func members(b manifest.Identity, observed func(manifest.Selector) []observation
 // bind is one canonical tool out of the members of a valid binding. It starts
 // from the primary; what the primary leaves open is filled from the others, and
 // nothing is overwritten.
-func bind(b manifest.Identity, all []observation) *Tool {
+func bind(n int, b manifest.Identity, all []observation) *Tool {
 	t := &Tool{
 		ID: stableID("tool_v2", canonical.Object{
 			{Key: "binding_id", Value: b.ID},
@@ -228,12 +228,12 @@ func bind(b manifest.Identity, all []observation) *Tool {
 	t.Annotations = map[string]any{}
 	var differ []string
 	mode := ""
-	for n, o := range all {
+	for k, o := range all {
 		m := o.tool
 		t.Observations = append(t.Observations, o.id)
 		t.Members = append(t.Members, *m)
 		// The first that says something is what the others are held against.
-		if n > 0 {
+		if k > 0 {
 			differ = append(differ, differences(&t.Tool, m)...)
 		}
 		switch own := ownAuthority(m.Auth).mode; {
@@ -246,7 +246,7 @@ func bind(b manifest.Identity, all []observation) *Tool {
 	}
 	if differ = sorted(differ); len(differ) > 0 {
 		i := about(t, ConflictingIdentity, "The members of the binding "+b.ID+" differ in "+strings.Join(differ, ", ")+".")
-		i.Key, i.Candidates = "tool_identity.bindings[].members", sourceIDs(t)
+		i.Path, i.Key, i.Candidates = identityPath(n), "tool_identity.bindings[].members", sourceIDs(t)
 		t.Issues = append(t.Issues, i)
 	}
 	return t

@@ -38,13 +38,13 @@ const (
 func about(t *Tool, kind, why string) Issue {
 	return Issue{
 		Kind: kind, Subject: t.Name, ToolID: t.ID, Why: why,
-		SourceID: t.Origin.SourceID, SourceType: t.Origin.Type, SourceRef: t.Origin.Ref,
+		SourceID: t.Origin.SourceID, SourceType: t.Origin.Type, SourceRef: t.Origin.Ref, At: t.Origin,
 	}
 }
 
 // at is an issue of something that stands at an origin.
 func at(o tool.Origin, kind, subject, why string) Issue {
-	return Issue{Kind: kind, Subject: subject, Why: why, SourceID: o.SourceID, SourceType: o.Type, SourceRef: o.Ref}
+	return Issue{Kind: kind, Subject: subject, Why: why, SourceID: o.SourceID, SourceType: o.Type, SourceRef: o.Ref, At: o}
 }
 
 // tidy sorts issues and drops repetitions.
@@ -54,10 +54,21 @@ func tidy(issues []Issue) []Issue {
 			strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject), strings.Compare(a.ToolID, b.ToolID),
 			strings.Compare(a.SourceID, b.SourceID), strings.Compare(a.SourceRef, b.SourceRef),
 			slices.Compare(a.Path, b.Path), strings.Compare(a.Why, b.Why), slices.Compare(a.Candidates, b.Candidates),
+			comparePlaces(a.At, b.At),
 		)
 	}
 	slices.SortFunc(issues, compare)
 	return slices.CompactFunc(issues, func(a, b Issue) bool { return compare(a, b) == 0 })
+}
+
+// comparePlaces orders places, so that what is reported does not depend on the
+// order in which files were read.
+func comparePlaces(a, b tool.Origin) int {
+	return cmp.Or(
+		strings.Compare(a.Path, b.Path), cmp.Compare(a.Start.Line, b.Start.Line), cmp.Compare(a.Start.Column, b.Start.Column),
+		strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Ref, b.Ref), strings.Compare(a.SourceID, b.SourceID),
+		strings.Compare(a.Location, b.Location), strings.Compare(a.Type, b.Type), cmp.Compare(a.EndLine, b.EndLine),
+	)
 }
 
 // sorted is a sorted copy without repetitions; never nil.

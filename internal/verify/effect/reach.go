@@ -142,11 +142,7 @@ func compareEdges(a, b GraphEdge) int {
 		strings.Compare(a.From, b.From), strings.Compare(string(a.Kind), string(b.Kind)),
 		strings.Compare(a.Tool, b.Tool), strings.Compare(a.To, b.To),
 		cmp.Compare(truth(b.Complete), truth(a.Complete)), cmp.Compare(truth(a.Declared), truth(b.Declared)),
-		strings.Compare(a.At.Path, b.At.Path), cmp.Compare(a.At.Start.Line, b.At.Start.Line),
-		cmp.Compare(a.At.Start.Column, b.At.Start.Column), strings.Compare(a.At.Pointer, b.At.Pointer),
-		strings.Compare(a.At.SourceID, b.At.SourceID), strings.Compare(a.At.Ref, b.At.Ref),
-		strings.Compare(a.At.Location, b.At.Location), strings.Compare(a.At.Type, b.At.Type),
-		cmp.Compare(a.At.EndLine, b.At.EndLine),
+		comparePlaces(a.At, b.At),
 	)
 }
 

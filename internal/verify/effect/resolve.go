@@ -165,7 +165,7 @@ func (x *resolver) assess() {
 		a.assessEffect(t, d)
 		a.Claims = append(a.Claims, authorityClaim(ids, t, au)...)
 		a.assessAuthority(t, au, rows[t.Origin.SourceID])
-		a.assessAnnotations(t)
+		a.assessAnnotations(t, d)
 		a.assessSurface(t, dynamic)
 		a.BindingEligible = x.s.Graph.Root != "" && !bound[t.ID]
 		for _, node := range x.s.Paths[t.ID] {
