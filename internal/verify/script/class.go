@@ -118,7 +118,7 @@ func (f *File) enum(i int) {
 	p := &parser{File: f, i: i + 2}
 	init := p.object(p.at(Object))
 	from, to := f.scope(i)
-	f.bind(Binding{Name: name.text, How: ByConst, Init: init, from: from, to: to, at: i + 1})
+	f.bind(Binding{Name: name.text, How: ByEnum, Init: init, from: from, to: to, at: i + 1})
 }
 
 // mutators are the methods that change a list, a map or a set in place.

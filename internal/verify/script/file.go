@@ -187,13 +187,16 @@ func (f *File) Calls(names ...string) []*Expr {
 // callAt is the call whose method name is token i.
 func (f *File) callAt(i int, name string) *Expr {
 	next, receiver := i+1, i-2
+	if receiver < 0 {
+		return nil
+	}
 	if f.tokens[i].sort == text {
 		next = i + 2
 		if f.tokens[receiver].is("?.") {
 			receiver--
 		}
 	}
-	if f.tokens[next].is("?.") {
+	for f.tokens[next].is("?.") || f.tokens[next].is("!") {
 		next++
 	}
 	if f.tokens[next].is("<") {
@@ -229,6 +232,8 @@ func (f *File) chainStart(i int) int {
 		case t.is("!") && i > 0:
 			i--
 			continue
+		case t.sort == templateTail:
+			return int(t.match)
 		case (t.is(")") || t.is("]")) && t.match >= 0:
 			i = int(t.match)
 			before := i - 1

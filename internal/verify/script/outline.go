@@ -7,7 +7,7 @@ import (
 
 // outline walks over all tokens once and notes what names stand for.
 func (f *File) outline() {
-	for i := 0; i < len(f.tokens)-1; i++ {
+	for i := 0; i < len(f.tokens)-lookahead; i++ {
 		t := &f.tokens[i]
 		if i > 0 && (f.tokens[i-1].is(".") || f.tokens[i-1].is("?.")) {
 			continue

@@ -108,7 +108,8 @@ type How string
 // The ways.
 const (
 	ByConst    How = "const"
-	ByLet      How = "let" // let and var
+	ByLet      How = "let"  // let and var
+	ByEnum     How = "enum" // Init is an object of the members
 	ByFunction How = "function"
 	ByClass    How = "class"
 	ByParam    How = "param"

@@ -15,6 +15,7 @@ import (
 const (
 	maxTokens = 1_000_000
 	maxDepth  = 300
+	lookahead = 8
 )
 
 type sort uint8
@@ -33,8 +34,9 @@ const (
 	end
 )
 
-// token is one token. match is the other bracket, or the next piece of a
-// template; encl the innermost open bracket around it; both -1 without.
+// token is one token. match is the other bracket; of a template's head and
+// middle the next piece, of its tail the head. encl is the innermost open bracket
+// around the token. Both are -1 without.
 type token struct {
 	text        string
 	sort        sort
@@ -88,7 +90,10 @@ func scan(src []byte) ([]token, *Error) {
 	if n := len(s.open); n > 0 {
 		return nil, s.fail(int(s.open[n-1]), "a bracket is never closed")
 	}
-	s.tokens = append(s.tokens, token{sort: end, line: s.place.line, col: s.place.col, match: -1, encl: -1})
+	// Several ends, so that who looks a few tokens ahead need not ask for each.
+	for range lookahead {
+		s.tokens = append(s.tokens, token{sort: end, line: s.place.line, col: s.place.col, match: -1, encl: -1})
+	}
 	return s.tokens, nil
 }
 
@@ -98,6 +103,7 @@ type scanner struct {
 	lexer   *js.Lexer
 	tokens  []token
 	open    []int32 // brackets
+	heads   []int32 // for each of them itself, for the middle of a template its head
 	newline bool
 }
 
@@ -184,7 +190,7 @@ func (s *scanner) emit(kind js.TokenType, n int) *Error {
 
 // bracket keeps the stack of open brackets.
 func (s *scanner) bracket(at int32) *Error {
-	t := &s.tokens[at]
+	t, head, o := &s.tokens[at], at, int32(0)
 	opens := t.sort == templateHead || t.sort == sign && (t.text == "(" || t.text == "[" || t.text == "{")
 	closes := t.sort == templateMiddle || t.sort == templateTail || t.sort == sign && (t.text == ")" || t.text == "]" || t.text == "}")
 	if closes {
@@ -192,11 +198,11 @@ func (s *scanner) bracket(at int32) *Error {
 		if n == 0 || !fits(&s.tokens[s.open[n-1]], t) {
 			return s.fail(int(at), "a bracket that closes nothing")
 		}
-		o := s.open[n-1]
-		s.open = s.open[:n-1]
+		o, head = s.open[n-1], s.heads[n-1]
+		s.open, s.heads = s.open[:n-1], s.heads[:n-1]
 		s.tokens[o].match = at
-		if t.sort == sign {
-			t.match = o
+		if t.sort != templateMiddle {
+			t.match = head
 		}
 		t.encl = s.tokens[o].encl
 	}
@@ -204,7 +210,7 @@ func (s *scanner) bracket(at int32) *Error {
 		if len(s.open) >= maxDepth {
 			return s.fail(int(at), "brackets are nested too deep")
 		}
-		s.open = append(s.open, at)
+		s.open, s.heads = append(s.open, at), append(s.heads, head)
 	}
 	return nil
 }
