@@ -171,20 +171,19 @@ func (a *Assessment) outranking(declared Effect) *Claim {
 // assessAuthority sets the authority dimension.
 func (a *Assessment) assessAuthority(t *Tool, au authority, inManifest bool) {
 	a.AuthorityStatus, a.AuthorityMode = au.status, au.mode
-	add := func(kind, why, key string) *Issue {
+	add := func(kind, why string) *Issue {
 		i := about(t, kind, why)
-		i.Key = key
+		i.Key = "action_surface.actions[].authority"
 		a.Issues = append(a.Issues, i)
 		return &a.Issues[len(a.Issues)-1]
 	}
-	const key = "action_surface.actions[].authority"
 	switch au.status {
 	case AuthorityUnknown:
-		add(MissingAuthority, "Nothing says what it acts with.", key)
+		add(MissingAuthority, "Nothing says what it acts with.")
 	case AuthorityPartial:
 		// A declaration may not replace what a source says by half: the source has
 		// to say the rest, or people for all of its tools.
-		i := add(PartialAuthority, au.why, key)
+		i := add(PartialAuthority, au.why)
 		switch {
 		case len(t.Auth.Scopes) == 0:
 		case inManifest:
@@ -193,13 +192,13 @@ func (a *Assessment) assessAuthority(t *Tool, au authority, inManifest bool) {
 			i.Key, i.InSource = "", true
 		}
 	case AuthorityConflicting:
-		i := add(ConflictingAuthority, au.why, key)
+		i := add(ConflictingAuthority, au.why)
 		if ownAuthority(t.Auth).status == AuthorityConflicting && !au.choice {
 			i.Key, i.InSource = "", true
 		}
 	case AuthorityDeclared, AuthorityStructural:
 		if au.mode == ModeUnscoped || au.mode == ModeAmbient {
-			i := add(PartialAuthority, fmt.Sprintf("It acts with authority that nothing limits (%s).", au.mode), key)
+			i := add(PartialAuthority, fmt.Sprintf("It acts with authority that nothing limits (%s).", au.mode))
 			i.Concern = true
 		}
 	}
