@@ -79,13 +79,12 @@ func (r *Run) Artifacts(out string, p Program) ([]Artifact, error) {
 	a := &artifacts{run: r, out: out}
 	v := r.verifier()
 	if r.Decision == nil {
-		v.Artifacts = a.paths(Artifact{Name: "verifier.json", Key: "verifier_json"})
-		return a.list, a.finish(v)
+		return a.undecided(v)
 	}
 	if err := a.facts(); err != nil {
 		return nil, err
 	}
-	if err := a.reports(v); err != nil {
+	if err := a.reports(v, p.Version); err != nil {
 		return nil, err
 	}
 	plan, err := report.NewPlan(r.gitSubject(), r.inputSet(), p.engine())
@@ -123,6 +122,22 @@ func (r *Run) Artifacts(out string, p Program) ([]Artifact, error) {
 		return nil, err
 	}
 	return a.list, a.seal(run)
+}
+
+// undecided is what a run without a decision writes: the verifier, and the comment
+// that says why.
+func (a *artifacts) undecided(v *report.Verifier) ([]Artifact, error) {
+	whole, err := report.NewVerifier(*v)
+	if err != nil {
+		return nil, err
+	}
+	comment := report.Comment(nil, whole, report.Style(a.run.Input.Options.Comment))
+	if err := a.add("pr-comment.md", "pr_comment_markdown", comment, nil); err != nil {
+		return nil, err
+	}
+	v.Artifacts = a.paths(Artifact{Name: "verifier.json", Key: "verifier_json"})
+	err = a.finish(v)
+	return a.list, err
 }
 
 // finish writes verifier.json: an artifact that contradicts itself is none.

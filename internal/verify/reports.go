@@ -4,16 +4,49 @@ import (
 	"path"
 
 	"plimsoll.dev/internal/verify/check"
+	"plimsoll.dev/internal/verify/decision"
 	"plimsoll.dev/internal/verify/report"
 )
 
 // reports are the files for readers: the whole report, and the same for people,
-// for code scanning and for a pull request.
-func (a *artifacts) reports(v *report.Verifier) error {
+// for code scanning and for a pull request; and, where answers are missing, what
+// to fill in.
+func (a *artifacts) reports(v *report.Verifier, version string) error {
 	in := a.run.reportInput()
-	in.Generated = a.paths(Artifact{Name: "report.json", Key: "report_json"})
+	gaps := a.run.Decision.Coverage.Gaps
+	names := []Artifact{
+		{Name: "report.json", Key: "report_json"},
+		{Name: "report.md", Key: "report_markdown"},
+		{Name: "report.sarif", Key: "report_sarif"},
+		{Name: "pr-comment.md", Key: "pr_comment_markdown"},
+	}
+	in.Generated = a.paths(names...)
 	text, err := report.New(in).JSON()
-	return a.add("report.json", "report_json", text, err)
+	if err := a.add("report.json", "report_json", text, err); err != nil {
+		return err
+	}
+	if err := a.add("report.md", "report_markdown", report.Markdown(in), nil); err != nil {
+		return err
+	}
+	text, err = report.SARIF(in, version)
+	if err := a.add("report.sarif", "report_sarif", text, err); err != nil {
+		return err
+	}
+	whole, err := report.NewVerifier(*v)
+	if err != nil {
+		return err
+	}
+	style := report.Style(a.run.Input.Options.Comment)
+	if err := a.add("pr-comment.md", "pr_comment_markdown", report.Comment(in, whole, style), nil); err != nil {
+		return err
+	}
+	if len(gaps) == 0 {
+		return nil
+	}
+	if err := a.add("suggested-declarations.yaml", "suggested_declarations_yaml", decision.Declarations(gaps), nil); err != nil {
+		return err
+	}
+	return a.add("suggested-inventory.json", "suggested_inventory_json", decision.Inventory(a.run.HeadSide.Surface), nil)
 }
 
 // reportInput is the run as the reports want it.

@@ -64,6 +64,7 @@ type Options struct {
 	Preview      bool
 	Scan         bool   // one tree, no change: nothing is compared (§9.8)
 	Today        string // YYYY-MM-DD, UTC
+	Comment      string // style of the comment on a pull request
 
 	Packs        []string // policy packs besides the manifest's, relative to its folder
 	Baseline     []byte   // the accepted baseline; nil for none

@@ -266,7 +266,7 @@ func (f *verifyFlags) input(env Env, p *git.Pair) (*verify.Input, error) {
 		},
 		Options: verify.Options{
 			Mode: f.mode, FailOn: failOn, NewOnly: f.baselineMode == "new-findings", NoHeuristics: f.noHeuristics,
-			Patches: f.patches, Preview: f.preview, Scan: f.scan, Today: f.date(env), Packs: f.packs,
+			Patches: f.patches, Preview: f.preview, Scan: f.scan, Today: f.date(env), Packs: f.packs, Comment: f.style,
 		},
 	}
 	if p.Gap != nil {
