@@ -12,12 +12,8 @@ import (
 )
 
 // root asks which agent people talk to, at the place that names one already.
-// Where no source shows any agent, one declaration of root answers it.
 func (b *builder) root(i *effect.Issue) Next {
 	const kind, what, why = "declare_agent_root", "the agent that people talk to", "Which tools are reached is counted from the root agent."
-	if i.Key == "agent_bindings.declarations" {
-		return b.binding(i, kind)
-	}
 	agents := i.Candidates
 	if len(agents) == 0 {
 		agents = b.agents()
@@ -110,7 +106,7 @@ func (b *builder) agent(i *effect.Issue) string {
 	g := &b.in.Head.Graph
 	name := b.holds[i.ToolID]
 	for _, n := range g.Nodes {
-		if n.Name == i.Subject && i.ToolID == "" || n.ID == i.Subject {
+		if n.Name == i.Subject && i.ToolID == "" && i.Agent == "" || n.ID == i.Subject || i.Agent != "" && n.Name == i.Agent {
 			name = n.ID
 		}
 	}
@@ -127,6 +123,10 @@ func (b *builder) agent(i *effect.Issue) string {
 func (b *builder) boundTool(i *effect.Issue, kind string) Next {
 	if _, there := b.at(i.Path); there {
 		return b.selector(i, kind)
+	}
+	if i.Key == "agent_bindings.declarations[].tools" {
+		// Another source lists a tool of that name: a person says that it is meant.
+		return b.binding(i, kind)
 	}
 	return b.addSource(kind, "An agent names the tool and no source lists exactly one of that name, so nobody knows what it does.")
 }

@@ -173,7 +173,7 @@ func (b *binder) held(from string, e tool.Edge) string {
 	}
 	i := at(e.Origin, UnresolvedBoundTool, e.To, fmt.Sprintf("The agent %s holds it, and %s of this source has that name.", e.Agent, tools(len(hits))))
 	// A tool of that name in another source is meant once a declaration says so.
-	i.Key = "tool_sources"
+	i.Agent, i.Key = e.Agent, "tool_sources"
 	if len(b.x.byName[e.To]) > 0 {
 		i.Key, i.Candidates = "agent_bindings.declarations[].tools", b.x.names()
 	}

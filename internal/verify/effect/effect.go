@@ -67,6 +67,7 @@ type Claim struct {
 type Issue struct {
 	Kind       string
 	Subject    string // tool name, agent name or source id
+	Agent      string // the agent that holds the subject, when the subject is a tool of an agent
 	ToolID     string // "" when it is not about a tool
 	SourceID   string
 	SourceType string

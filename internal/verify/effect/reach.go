@@ -60,7 +60,7 @@ func (b *binder) reach() {
 		}
 		if s.Reach[t.ID] == Possible {
 			i := about(t, PartialBinding, fmt.Sprintf("The agent %s may hold it: the list that names it could not be read in full.", held[t.ID]))
-			i.Key = "agent_bindings.declarations[].tools"
+			i.Agent, i.Key = held[t.ID], "agent_bindings.declarations[].tools"
 			b.issue(i)
 		}
 	}
