@@ -166,7 +166,9 @@ func (r *adkReader) read() *tool.SourceError {
 		var fault *tool.SourceError
 		m.file.Inspect(func(n python.Node) bool {
 			if c, ok := n.(*python.Call); ok && fault == nil {
-				fault = r.call(m, c)
+				if fault = r.call(m, c); fault == nil {
+					fault = r.overfull()
+				}
 			}
 			return fault == nil
 		})
@@ -203,6 +205,9 @@ func (r *adkReader) bindToolkits() {
 func (r *adkReader) added(m *module) *tool.SourceError {
 	var fault *tool.SourceError
 	m.afterwards([]string{"tools", "sub_agents"}, func(h holder, attr string, l *list) {
+		if fault != nil {
+			return
+		}
 		for _, it := range l.items {
 			it.sure = it.sure && l.complete()
 			if attr == "sub_agents" {
@@ -212,6 +217,9 @@ func (r *adkReader) added(m *module) *tool.SourceError {
 			}
 		}
 		h.gaps(map[string]string{"tools": "tool_list", "sub_agents": "sub_agents"}[attr], l)
+		if fault == nil {
+			fault = r.overfull()
+		}
 	})
 	return fault
 }
@@ -321,8 +329,13 @@ func (r *adkReader) subAgent(h holder, it item) {
 	for _, name := range names {
 		h.edge(tool.Subagent, name, item{it.mod, it.expr, it.sure && len(names) == 1})
 	}
-	if len(names) == 0 {
-		it.mod.dynamic("sub_agents", reasonOf(it.expr), h.name, label(it.expr), it.expr.At())
+	if len(names) > 0 {
+		return
+	}
+	to := label(it.expr)
+	it.mod.dynamic("sub_agents", reasonOf(it.expr), h.name, to, it.expr.At())
+	if to != "" {
+		h.edge(tool.Subagent, to, item{it.mod, it.expr, false})
 	}
 }
 

@@ -91,7 +91,7 @@ func (c *adkConfig) agent(v source.Value, at configPlace, depth int) (string, *t
 	}
 	tools := v.Get("tools")
 	if tools.Present() && tools.Kind != source.List && tools.Kind != source.Null {
-		c.dynamic(name, "tool_list", unsupported, "", c.origin(tools, at.below("tools")))
+		c.unread(name, "tool_list", "", c.origin(tools, at.below("tools")))
 	}
 	for i, item := range tools.Items {
 		if err := c.tool(name, item, at.below("tools", strconv.Itoa(i))); err != nil {
@@ -114,10 +114,11 @@ func one(v source.Value) int {
 	return 0
 }
 
-func (c *adkConfig) dynamic(agent, kind, reason, name string, at tool.Origin) {
+// unread records an entry that says nothing a reader understands.
+func (c *adkConfig) unread(agent, kind, name string, at tool.Origin) {
 	at.Type = "google_adk"
 	c.out.Dynamic = append(c.out.Dynamic, tool.Dynamic{
-		Framework: "google_adk", Kind: kind, Reason: reason, Agent: agent, Name: name, Origin: at,
+		Framework: "google_adk", Kind: kind, Reason: unsupported, Agent: agent, Name: name, Origin: at,
 	})
 }
 
@@ -129,7 +130,7 @@ func (c *adkConfig) tool(agent string, v source.Value, at configPlace) *tool.Sou
 	}
 	o, args := c.origin(v, at), v.Get("args")
 	if ref == "" {
-		c.dynamic(agent, "tool_list", unsupported, "", o)
+		c.unread(agent, "tool_list", "", o)
 		return nil
 	}
 	switch base := last(ref); {
@@ -217,7 +218,7 @@ func first2(a, b source.Value) source.Value {
 // can be reached.
 func (c *adkConfig) agentTool(agent string, v source.Value, at configPlace, o tool.Origin) *tool.SourceError {
 	if !v.Present() {
-		c.dynamic(agent, "tool_list", unsupported, "AgentTool", o)
+		c.unread(agent, "tool_list", "AgentTool", o)
 		return nil
 	}
 	return c.subAgent(agent, v, at, 0)
@@ -259,7 +260,7 @@ func (c *adkConfig) subAgent(agent string, v source.Value, at configPlace, depth
 		}
 		edge.To = name
 	default:
-		c.dynamic(agent, "sub_agents", unsupported, "", o)
+		c.unread(agent, "sub_agents", "", o)
 		return nil
 	}
 	c.out.Edges = append(c.out.Edges, edge)

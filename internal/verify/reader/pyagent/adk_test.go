@@ -94,6 +94,7 @@ boss = Agent(tools=[agent_tool.AgentTool(agent=main)])
 			agent boss
 			subagent main -> first
 			subagent main -> two
+			subagent main -> make open
 			subagent boss -> main
 			dynamic sub_agents runtime_call agent=main name=make`},
 		"what the kit brings": {`

@@ -32,7 +32,9 @@ func ReadCrewAI(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.SourceEr
 	if err := r.loadAll(tree, m.CrewAI.Entrypoints); err != nil {
 		return nil, err
 	}
-	r.read()
+	if err := r.read(); err != nil {
+		return nil, err
+	}
 	for _, art := range m.CrewAI.Inventories {
 		found, err := listing.ReadInventory(tree, art, "crewai_inventory", tool.BlockSource(crewFramework, art.Path))
 		if err != nil {
@@ -50,26 +52,29 @@ func ReadCrewAISource(_ *manifest.Manifest, s manifest.Source, tree fs.FS) (*too
 	if err := r.load(tree, s.Path); err != nil {
 		return nil, err
 	}
-	r.read()
+	if err := r.read(); err != nil {
+		return nil, err
+	}
 	return r.out, nil
 }
 
 type crewReader struct {
 	*program
-	tree    fs.FS
-	bases   map[*python.Class]bool // classes that others are made from
-	crews   map[*python.Call]bool
-	configs map[string]source.Value // agents.yaml by path; Null when it cannot be read
+	tree      fs.FS
+	bases     map[*python.Class]bool    // classes that others are made from
+	following map[*python.Function]bool // methods whose results are being followed
+	crews     map[*python.Call]bool
+	configs   map[string]source.Value // agents.yaml by path; Null when it cannot be read
 }
 
 func newCrew(sourceID string, tree fs.FS) *crewReader {
 	return &crewReader{
-		program: newProgram(crewFramework, sourceID), tree: tree, bases: map[*python.Class]bool{}, crews: map[*python.Call]bool{}, configs: map[string]source.Value{},
+		program: newProgram(crewFramework, sourceID), tree: tree, bases: map[*python.Class]bool{}, following: map[*python.Function]bool{}, crews: map[*python.Call]bool{}, configs: map[string]source.Value{},
 	}
 }
 
 // read finds tools, then the names of agents and crews, then what they hold.
-func (r *crewReader) read() {
+func (r *crewReader) read() *tool.SourceError {
 	for _, m := range r.modules {
 		m.file.Inspect(func(n python.Node) bool {
 			if c, ok := n.(*python.Class); ok {
@@ -107,7 +112,7 @@ func (r *crewReader) read() {
 	}
 	for _, m := range r.modules {
 		m.file.Inspect(func(n python.Node) bool {
-			if c, ok := n.(*python.Call); ok {
+			if c, ok := n.(*python.Call); ok && r.overfull() == nil {
 				r.call(m, c)
 			}
 			return true
@@ -115,10 +120,13 @@ func (r *crewReader) read() {
 	}
 	for _, m := range r.modules {
 		m.afterwards([]string{"tools", "agents"}, func(h holder, attr string, l *list) {
-			r.holds(h, attr, l)
+			if r.overfull() == nil {
+				r.holds(h, attr, l)
+			}
 		})
 	}
 	r.toolkits()
+	return r.overfull()
 }
 
 // call reads an agent, a crew, or a task.
@@ -202,8 +210,13 @@ func (r *crewReader) member(h holder, it item) {
 	for _, name := range names {
 		h.edge(tool.Subagent, name, item{it.mod, it.expr, it.sure && len(names) == 1})
 	}
-	if len(names) == 0 {
-		it.mod.dynamic("agent_list", reasonOf(it.expr), h.name, label(it.expr), it.expr.At())
+	if len(names) > 0 {
+		return
+	}
+	to := label(it.expr)
+	it.mod.dynamic("agent_list", reasonOf(it.expr), h.name, to, it.expr.At())
+	if to != "" {
+		h.edge(tool.Subagent, to, item{it.mod, it.expr, false})
 	}
 }
 

@@ -137,6 +137,7 @@ all = Crew(agents=[one, team()], tasks=[], manager_agent=two)
 			agent all
 			direct_tool two -> a
 			subagent all -> one
+			subagent all -> team open
 			subagent all -> two
 			dynamic tool_list unresolved_name agent=one name=served
 			dynamic tool runtime_call agent=two name=make

@@ -184,7 +184,17 @@ func (r *crewReader) given(h holder, it item, f *python.Function, hop int) {
 			return true
 		})
 	}
+	if r.following[f] || len(values) > maxHops {
+		// It gives itself, or more than anybody means.
+		it.mod.dynamic("tool", runtimeCall, h.name, label(it.expr), it.expr.At())
+		return
+	}
+	r.following[f] = true
+	defer delete(r.following, f)
 	for _, v := range values {
+		if r.overfull() != nil {
+			return
+		}
 		r.tool(h, item{it.mod, v, it.sure && len(values) == 1}, hop+1)
 	}
 	if len(values) == 0 {

@@ -1,6 +1,7 @@
 package pyagent
 
 import (
+	"fmt"
 	"slices"
 
 	"plimsoll.dev/internal/verify/python"
@@ -15,6 +16,21 @@ func (p *program) once(t tool.Tool) string {
 		p.out.Tools = append(p.out.Tools, t)
 	}
 	return t.Name
+}
+
+// maxEdges bounds what one source can multiply: a list that many agents share is
+// written out for each of them.
+const maxEdges = 50_000
+
+// overfull is the error of a source that shows more than maxEdges edges or
+// unread lists.
+func (p *program) overfull() *tool.SourceError {
+	if max(len(p.out.Edges), len(p.out.Dynamic)) <= maxEdges {
+		return nil
+	}
+	return p.owned(&tool.SourceError{
+		Path: p.modules[0].path, Problem: tool.TooLarge, Detail: fmt.Sprintf("shows more than %d connections of agents and tools", maxEdges),
+	})
 }
 
 // afterwards finds what is put into an agent's list after the agent was made:
