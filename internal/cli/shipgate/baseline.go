@@ -320,8 +320,8 @@ func diffBaseline(env Env, f *baselineFlags) error {
 	defer k.root.Close()
 	_, b, err := k.read()
 	if err != nil {
-		if f, ok := errors.AsType[*failure](err); ok {
-			f.offering(program+" baseline save --from "+control.Quote(from), "accepts what the report found")
+		if failed, ok := errors.AsType[*failure](err); ok {
+			return failed.offering(program+" baseline save --from "+control.Quote(from), "accepts what the report found")
 		}
 		return err
 	}

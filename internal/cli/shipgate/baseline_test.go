@@ -111,14 +111,17 @@ func TestAnEditedBaselineIsFound(t *testing.T) {
 	}
 	for name, change := range map[string]func(t *testing.T, dir string){
 		"the file": func(t *testing.T, dir string) {
+			t.Helper()
 			edit(t, filepath.Join(dir, ".agents-shipgate", "baseline.json"), func(s string) string {
 				return strings.Replace(s, "2099", "2199", 1)
 			})
 		},
 		"the log": func(t *testing.T, dir string) {
+			t.Helper()
 			edit(t, filepath.Join(dir, "gate", "audit.jsonl"), func(s string) string { return strings.Replace(s, `"save"`, `"keep"`, 1) })
 		},
 		"no log": func(t *testing.T, dir string) {
+			t.Helper()
 			if err := os.Remove(filepath.Join(dir, "gate", "audit.jsonl")); err != nil {
 				t.Fatal(err)
 			}

@@ -135,7 +135,7 @@ func pick(report *checks.ReportFile, id, from, path string) (*checks.ReportFindi
 	if len(same) > 1 {
 		f.msg = fmt.Sprintf("%d findings of %s share the fingerprint %s", len(same), filepath.Base(from), id)
 		for _, s := range same {
-			f.offering(again(s.ID), "one of them: "+s.Title)
+			f = f.offering(again(s.ID), "one of them: "+s.Title)
 		}
 		return nil, f
 	}

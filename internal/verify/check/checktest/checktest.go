@@ -63,7 +63,7 @@ func Purpose(sentences ...string) ManifestEdit {
 	return func(m *manifest.Manifest) { m.Agent.Purpose = sentences }
 }
 
-// Approval, Confirmation and Idempotency name tools in policies.
+// Approval sets policies.require_approval_for_tools.
 func Approval(tools ...string) ManifestEdit {
 	return func(m *manifest.Manifest) { m.Policies.Approval = selectors("require_approval_for_tools", tools) }
 }
@@ -188,7 +188,7 @@ func Param(p tool.Parameter) ToolEdit {
 }
 
 // Output sets the output schema.
-func Output(schema any) ToolEdit { return func(t *effect.Tool) { t.Tool.Output = schema } }
+func Output(schema any) ToolEdit { return func(t *effect.Tool) { t.Output = schema } }
 
 // Edit is any other change.
 func Edit(edit func(*effect.Tool)) ToolEdit { return edit }
