@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"plimsoll.dev/internal/canonical"
-	"plimsoll.dev/internal/gate/source"
 	"plimsoll.dev/internal/verify/check"
 	"plimsoll.dev/internal/verify/check/checktest"
 	"plimsoll.dev/internal/verify/decision"
 	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/manifest"
+	"plimsoll.dev/internal/verify/patch"
 	"plimsoll.dev/internal/verify/tool"
 )
 
@@ -256,67 +256,25 @@ func fill(value any, at, key, v string) any {
 	return value
 }
 
-// applied is the manifest with the edits, as JSON.
+// applied is the manifest with the edits, made by the editor that applies
+// patches: what is ready is ready for it.
 func applied(t *testing.T, text string, edits []decision.Edit) []byte {
 	t.Helper()
-	v, parseError := source.ParseYAML([]byte(text))
-	if parseError != nil {
-		t.Fatal(parseError)
-	}
-	tree := plain(v)
+	var made []patch.Edit
 	for _, e := range edits {
-		tree = edit(t, tree, strings.Split(e.Pointer, "/")[1:], e)
-	}
-	raw, err := json.Marshal(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
-}
-
-func plain(v source.Value) any {
-	switch v.Kind {
-	case source.Map:
-		m := map[string]any{}
-		for _, e := range v.Members {
-			m[e.Key] = plain(e.Value)
+		raw, err := json.Marshal(e.Value)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return m
-	case source.List:
-		l := []any{}
-		for _, e := range v.Items {
-			l = append(l, plain(e))
+		var value any
+		if err := json.Unmarshal(raw, &value); err != nil {
+			t.Fatal(err)
 		}
-		return l
-	case source.Bool:
-		return v.Truth
-	case source.Number:
-		return json.Number(v.Text)
+		made = append(made, patch.Edit{Kind: e.Kind, Pointer: e.Pointer, Value: value})
 	}
-	return v.Text
-}
-
-func edit(t *testing.T, at any, path []string, e decision.Edit) any {
-	t.Helper()
-	if len(path) == 0 {
-		if e.Kind == check.AppendPointer {
-			l, _ := at.([]any)
-			return append(l, e.Value)
-		}
-		return e.Value
+	out, failed := patch.Apply([]byte(text), patch.YAML, made...)
+	if failed != nil {
+		t.Fatalf("%v\n%+v", failed, edits)
 	}
-	if l, ok := at.([]any); ok {
-		n, err := strconv.Atoi(path[0])
-		if err != nil || n >= len(l) {
-			t.Fatalf("no item %s", path[0])
-		}
-		l[n] = edit(t, l[n], path[1:], e)
-		return l
-	}
-	m, ok := at.(map[string]any)
-	if !ok {
-		m = map[string]any{}
-	}
-	m[path[0]] = edit(t, m[path[0]], path[1:], e)
-	return m
+	return out
 }

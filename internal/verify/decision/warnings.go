@@ -49,7 +49,6 @@ func (b *builder) warnings() []warned {
 			}
 			g := group(s.ID, tool.Origin{Type: s.Type, SourceID: s.ID, Ref: s.Path, Path: s.Path})
 			g.source, g.missing = s, true
-			g.why = append(g.why, sourceWhy(s))
 		}
 		warnings = append(warnings, head.Reading.Warnings...)
 		for _, d := range head.Reading.Dynamic {
@@ -68,6 +67,9 @@ func (b *builder) warnings() []warned {
 
 	list := make([]warned, 0, len(groups))
 	for _, g := range groups {
+		if len(g.why) == 0 && g.source != nil {
+			g.why = []string{sourceWhy(g.source)} // its reader said nothing itself
+		}
 		list = append(list, *g)
 	}
 	slices.SortFunc(list, func(a, b warned) int { return strings.Compare(a.name, b.name) })
@@ -109,9 +111,16 @@ func (w *warned) reason() string {
 	return strings.Join(parts, " ")
 }
 
+// sentence begins with a capital and ends with a full stop.
 func sentence(s string) string {
 	s = strings.TrimSpace(s)
-	if s == "" || strings.HasSuffix(s, ".") {
+	if s == "" {
+		return s
+	}
+	if c := s[0]; 'a' <= c && c <= 'z' {
+		s = string(c-'a'+'A') + s[1:]
+	}
+	if strings.HasSuffix(s, ".") {
 		return s
 	}
 	return s + "."
