@@ -19,7 +19,8 @@ var methodEffect = map[string]Effect{
 // has a default for those that say nothing.
 func mcpType(sourceType string) bool {
 	switch sourceType {
-	case "mcp", "codex_config_mcp", "codex_plugin_mcp_inventory", "n8n_mcp_client_tool", "mcp_server_code":
+	case "mcp", "codex_config_mcp", "codex_plugin_mcp_inventory", "n8n_mcp_client_tool", "mcp_server_code",
+		"google_adk_mcp_tool", "conductor_mcp_tool":
 		return true
 	}
 	return false

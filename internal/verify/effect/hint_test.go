@@ -75,6 +75,22 @@ func TestHintsComeFromStructureAndFromWords(t *testing.T) {
 	}
 }
 
+// Words are all that these sources offer; the others have a protocol, or nothing
+// that is theirs.
+func TestWordsOfWhatAToolDoesCountWhereNothingElseSaysIt(t *testing.T) {
+	for kind, want := range map[string]bool{
+		"openai_api": true, "anthropic_api": true, "sdk_function": true, "langchain_tool": true, "langchain_structured_tool": true,
+		"langchain_inventory": true, "crewai_function": true, "crewai_class_tool": true, "n8n_ai_tool": true, "n8n_inventory": true,
+		"mcp": false, "openapi": false, "crewai_prebuilt_tool": false, "crewai_inventory": false, "google_adk_function": false,
+		"mcp_server_code": false, "codex_config_mcp": false, "conductor_mcp_tool": false,
+	} {
+		got := resolve(t, header, reading(made(kind, "kit", "update_stock"))).Catalog[0]
+		if got.HasHint("write", tool.Medium) != want {
+			t.Errorf("%s: %q", kind, hints(got))
+		}
+	}
+}
+
 func TestPeopleAddAndTakeTags(t *testing.T) {
 	const text = header + `
 risk_overrides:

@@ -38,7 +38,7 @@ var outgoing = []string{"customer", "external", "send"}
 // no protocol behind a function in code (§6.1).
 func keywordSource(sourceType string) bool {
 	switch sourceType {
-	case "openai_api", "anthropic_api", "sdk_function", "crewai_function", "crewai_class":
+	case "openai_api", "anthropic_api", "sdk_function", "crewai_function", "crewai_class_tool":
 		return true
 	}
 	return strings.HasPrefix(sourceType, "langchain_") || strings.HasPrefix(sourceType, "n8n_")
