@@ -131,7 +131,7 @@ var layers = []layer{
 	},
 	{
 		path: "internal/verify/patch", why: "suggested edits and how they are applied to bytes", core: true,
-		may: []string{"internal/gate/source", "internal/verify/manifest", "internal/verify/check"}, modules: []string{yaml},
+		may: []string{"internal/gate/source", "internal/verify/manifest", "internal/verify/tool", "internal/verify/check"}, modules: []string{yaml},
 	},
 	{
 		path: "internal/verify/decision", why: "findings and gaps to a release decision", core: true,

@@ -208,6 +208,7 @@ func TestPatchesThatAreRefused(t *testing.T) {
 			s.patch("remove_pointer", "/a", map[string]any{"target_file": filepath.Join(s.dir, "gone.yaml")})
 		}},
 		{"a directory", 3, "no regular file", func(t *testing.T, s *suggested) {
+			t.Helper()
 			sub := filepath.Join(s.dir, "sub")
 			if err := os.Mkdir(sub, 0o700); err != nil {
 				t.Fatal(err)
@@ -221,6 +222,7 @@ func TestPatchesThatAreRefused(t *testing.T) {
 			s.patch("remove_pointer", "/checks/ignore/0", map[string]any{"target_file": filepath.Join(s.dir, "..", "x.yaml")})
 		}},
 		{"outside by a link", 5, "not in the manifest directory", func(t *testing.T, s *suggested) {
+			t.Helper()
 			link := filepath.Join(s.dir, "link.yaml")
 			if err := os.Symlink(outside, link); err != nil {
 				t.Skip(err)
@@ -228,6 +230,7 @@ func TestPatchesThatAreRefused(t *testing.T) {
 			s.patch("remove_pointer", "/checks/ignore/0", map[string]any{"target_file": link})
 		}},
 		{"the repository's own data", 5, "not in the manifest directory", func(t *testing.T, s *suggested) {
+			t.Helper()
 			hooks := filepath.Join(s.dir, ".git", "hooks")
 			if err := os.MkdirAll(hooks, 0o700); err != nil {
 				t.Fatal(err)

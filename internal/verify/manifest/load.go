@@ -90,6 +90,7 @@ var places = sync.OnceValue(func() map[string][]string {
 				found[f.key] = append(found[f.key], strings.Join(at, "."))
 				walk(f.shape, at)
 			}
+		default: // nothing below
 		}
 	}
 	walk(table(), nil)
@@ -115,8 +116,9 @@ func str(v source.Value) string {
 	switch v.Kind {
 	case source.String, source.Date, source.Number:
 		return v.Text
+	default:
+		return ""
 	}
-	return ""
 }
 
 func truth(v source.Value, otherwise bool) bool {

@@ -25,7 +25,7 @@ tool_sources: [{id: s, type: mcp, path: t.json}]
 func TestRulesOfTheManifest(t *testing.T) {
 	for _, c := range []struct{ name, add, want string }{
 		{"nothing more", ``, ``},
-		{"unknown key", "permisions: {}\n", `6:1: permisions: is no key that is known here; did you mean "permissions"?`},
+		{"unknown key", "permissins: {}\n", `6:1: permissins: is no key that is known here; did you mean "permissions"?`},
 		{"unknown key below", "ci: {fail-on: [high]}\n", `6:6: ci.fail-on: is no key that is known here; did you mean "fail_on"?`},
 		{"unknown key like nothing", "zzz: 1\n", `6:1: zzz: is no key that is known here`},
 		{"legacy key", "check_severity_overrides: {A: low}\n", `6:1: check_severity_overrides: was moved to checks.severity_overrides`},
@@ -313,9 +313,9 @@ func TestSimilarity(t *testing.T) {
 		{"abc", "abc", 1},
 		{"abc", "xyz", 0},
 		{"scope", "scopes", 10.0 / 11},
-		{"tool_soruces", "tool_sources", 22.0 / 24},
+		{"tool_surces", "tool_sources", 22.0 / 23},
 		{"name", "mane", 4.0 / 8},
-		{"name", "nmae", 6.0 / 8},
+		{"name", "naem", 6.0 / 8},
 	} {
 		if got := manifest.Similarity(c.a, c.b); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%q and %q: %v, want %v", c.a, c.b, got, c.want)
@@ -325,7 +325,7 @@ func TestSimilarity(t *testing.T) {
 		}
 	}
 	known := []string{"name", "names", "owner"}
-	for word, want := range map[string]string{"nmae": "name", "Owner": "owner", "address": "", "namess": "names", strings.Repeat("n", 100): ""} {
+	for word, want := range map[string]string{"naem": "name", "Owner": "owner", "address": "", "namess": "names", strings.Repeat("n", 100): ""} {
 		if got := manifest.Nearest(word, known); got != want {
 			t.Errorf("%q: %q, want %q", word, got, want)
 		}

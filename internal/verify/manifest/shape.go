@@ -318,5 +318,6 @@ func (w *walker) any(v source.Value) {
 				w.any(m.Value)
 			})
 		}
+	default: // no other value holds anything
 	}
 }

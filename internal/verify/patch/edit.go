@@ -19,11 +19,11 @@ type way struct {
 func (d *document) walk(steps []string) (path []way, rest []string, err *Error) {
 	n := d.root
 	for k, step := range steps {
-		if n == nil || len(n.items) == 0 && n.kind != source.List && n.kind != source.Map {
-			return path, steps[k:], nil
-		}
-		if n.alias {
+		if n != nil && n.alias {
 			return nil, nil, refuse(Input, "%s leads through an alias, which stands for another place; edit it by hand", Pointer(steps...))
+		}
+		if n == nil || n.kind != source.List && n.kind != source.Map {
+			return path, steps[k:], nil
 		}
 		it, i := n.find(step)
 		if it == nil {

@@ -176,7 +176,8 @@ func (w *written) flow(v any, pointer string, indent int) {
 			w.b.WriteByte(' ')
 		}
 	}
-	open, n := "[", 0
+	open := "["
+	var n int
 	var each func(i int)
 	switch v := v.(type) {
 	case map[string]any:

@@ -171,6 +171,7 @@ func (d *document) scalarText(v source.Value, quote byte) string {
 		return "false"
 	case source.Number, source.Date:
 		return v.Text
+	default:
 	}
 	if d.format == YAML {
 		if quote == '\'' && printable(v.Text) {

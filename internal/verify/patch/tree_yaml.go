@@ -172,10 +172,10 @@ func (b *yamlSpans) flow(n *yaml.Node, out *node, body int) {
 
 // name is the text of a key as package source reads it.
 func (b *yamlSpans) name(n *yaml.Node, key *node) string {
-	switch {
-	case n.Tag == "!!str":
+	switch n.Tag {
+	case "!!str":
 		return n.Value
-	case n.Tag == "!!merge":
+	case "!!merge":
 		return "\x00<<" // no pointer leads through a merge
 	}
 	doc, err := source.ParseYAML(append([]byte("? "), b.text[key.start:key.end]...))
