@@ -70,8 +70,8 @@ var blocks = []block{
 	{"n8n", flow.ReadN8N, func(m *manifest.Manifest) bool { return m.N8N != nil }},
 }
 
-// Read reads all sources of a manifest in its order: tool_sources, then the
-// framework blocks. tree is the manifest directory. The error is the first
+// Read reads all sources of a manifest in its order: tool_sources, the framework
+// blocks, then the evidence of validation. tree is the manifest directory. The error is the first
 // source that is not optional and cannot be read: exit 3.
 func Read(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.SourceError) {
 	out := &tool.Reading{}
@@ -95,6 +95,11 @@ func Read(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.SourceError) {
 		add(out, r, tool.Source{ID: b.name, Type: b.name, Path: m.Name, State: tool.Loaded})
 	}
 	names(out)
+	evidence, warnings, err := listing.ReadEvidence(m, tree)
+	if err != nil {
+		return nil, err
+	}
+	out.Add(&tool.Reading{Evidence: evidence, Warnings: warnings})
 	return out, nil
 }
 

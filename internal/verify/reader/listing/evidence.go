@@ -1,8 +1,6 @@
 package listing
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -162,59 +160,4 @@ func problem(name string, err error) *tool.SourceError {
 		out.Detail += fmt.Sprintf(" (and %s more)", plural(more, "problem"))
 	}
 	return out
-}
-
-// ReadPacks reads the policy packs that checks.policy_packs names (§4.9), in the
-// order of the manifest. A pack with a sha256 must have it. An optional pack that
-// is absent or malformed is a warning; a digest that differs never is.
-func ReadPacks(m *manifest.Manifest, tree fs.FS) ([]*manifest.PackFile, []tool.Warning, *tool.SourceError) {
-	var packs []*manifest.PackFile
-	var warnings []tool.Warning
-	for _, p := range m.Checks.Packs {
-		pack, err := readPack(p, tree)
-		switch {
-		case err == nil:
-			packs = append(packs, pack)
-		case p.Optional && err.Problem != digestDiffers:
-			row := tool.Source{ID: packSource(p), Type: "policy_pack", Path: p.Path, Optional: true}
-			skipped := tool.Skipped(row, err)
-			warnings = append(warnings, skipped.Warnings...)
-		default:
-			return nil, warnings, err
-		}
-	}
-	return packs, warnings, nil
-}
-
-// digestDiffers is a pack that is not the one that was agreed on.
-const digestDiffers tool.Problem = "digest_differs"
-
-func packSource(p manifest.Pack) string {
-	if p.ID != "" {
-		return p.ID
-	}
-	return p.Path
-}
-
-func readPack(p manifest.Pack, tree fs.FS) (*manifest.PackFile, *tool.SourceError) {
-	text, err := tool.ReadFile(tree, p.Path)
-	if err != nil {
-		err.SourceID = packSource(p)
-		return nil, err
-	}
-	name, _ := tool.Clean(p.Path)
-	sum := sha256.Sum256(text)
-	if p.SHA256 != "" && hex.EncodeToString(sum[:]) != p.SHA256 {
-		return nil, &tool.SourceError{
-			SourceID: packSource(p), Path: name, Problem: digestDiffers, Detail: "its bytes are not those of the sha256 in the manifest",
-		}
-	}
-	pack, failed := manifest.ParsePack(name, text)
-	if failed != nil {
-		out := problem(name, failed)
-		out.SourceID = packSource(p)
-		return nil, out
-	}
-	pack.ID = p.ID
-	return pack, nil
 }

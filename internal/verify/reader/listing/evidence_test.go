@@ -1,8 +1,6 @@
 package listing_test
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"os"
 	"strings"
 	"testing"
@@ -110,36 +108,10 @@ func TestEvidenceThatIsNotThereOrMalformed(t *testing.T) {
 	}
 }
 
-func TestAPackIsTheOneThatWasAgreedOn(t *testing.T) {
-	text := []byte("rules:\n  - {id: ours, severity: high, recommendation: fix}\n")
-	sum := sha256.Sum256(text)
-	files := fstest.MapFS{"pack.yaml": {Data: text}, "bad.yaml": {Data: []byte("rules: 1\n")}}
-	read := func(p manifest.Pack) ([]*manifest.PackFile, []tool.Warning, *tool.SourceError) {
-		return listing.ReadPacks(&manifest.Manifest{Checks: manifest.Checks{Packs: []manifest.Pack{p}}}, files)
-	}
-	packs, _, err := read(manifest.Pack{ID: "team", Path: "./pack.yaml", SHA256: hex.EncodeToString(sum[:])})
-	if err != nil || len(packs) != 1 || packs[0].ID != "team" || packs[0].Path != "pack.yaml" || packs[0].Rules[0].ID != "ours" {
-		t.Errorf("%+v, %v", packs, err)
-	}
-	// Optional or not: another file under the agreed name is no absence.
-	if _, _, err := read(manifest.Pack{Path: "pack.yaml", Optional: true, SHA256: strings.Repeat("0", 64)}); err == nil {
-		t.Error("another digest was taken")
-	}
-	for _, path := range []string{"bad.yaml", "gone.yaml", "../up.yaml"} {
-		if _, _, err := read(manifest.Pack{Path: path}); err == nil {
-			t.Errorf("%s was read", path)
-		}
-		packs, warnings, err := read(manifest.Pack{Path: path, Optional: true})
-		if err != nil || len(packs) != 0 || len(warnings) != 1 {
-			t.Errorf("%s: %v, %v, %v", path, packs, warnings, err)
-		}
-	}
-}
-
 func FuzzEvidence(f *testing.F) {
 	for _, s := range []string{
 		`{"tool_name":"a","approved":true}`, `[{"tool_name":"a","action":"override"}]`, "high_risk_auto_approval_exclusions:\n  - {tool: a}\n",
-		"target_review_posture: limited_auto_approval\n", "rules:\n  - {id: a, severity: low, recommendation: b}\n", "{", "\xff", "a: &a [*a]",
+		"target_review_posture: limited_auto_approval\n", "{", "\xff", "a: &a [*a]",
 	} {
 		f.Add([]byte(s), ".jsonl")
 		f.Add([]byte(s), ".yaml")
@@ -161,10 +133,6 @@ func FuzzEvidence(f *testing.F) {
 					t.Fatal("a trace of nothing")
 				}
 			}
-		}
-		packs := &manifest.Manifest{Checks: manifest.Checks{Packs: []manifest.Pack{{Path: name}}}}
-		if p, _, err := listing.ReadPacks(packs, tree); (err == nil) != (len(p) == 1) {
-			t.Fatalf("%v, %v", p, err)
 		}
 	})
 }
