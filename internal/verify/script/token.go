@@ -190,7 +190,7 @@ func (s *scanner) emit(kind js.TokenType, n int) *Error {
 
 // bracket keeps the stack of open brackets.
 func (s *scanner) bracket(at int32) *Error {
-	t, head, o := &s.tokens[at], at, int32(0)
+	t, head := &s.tokens[at], at
 	opens := t.sort == templateHead || t.sort == sign && (t.text == "(" || t.text == "[" || t.text == "{")
 	closes := t.sort == templateMiddle || t.sort == templateTail || t.sort == sign && (t.text == ")" || t.text == "]" || t.text == "}")
 	if closes {
@@ -198,7 +198,8 @@ func (s *scanner) bracket(at int32) *Error {
 		if n == 0 || !fits(&s.tokens[s.open[n-1]], t) {
 			return s.fail(int(at), "a bracket that closes nothing")
 		}
-		o, head = s.open[n-1], s.heads[n-1]
+		o := s.open[n-1]
+		head = s.heads[n-1]
 		s.open, s.heads = s.open[:n-1], s.heads[:n-1]
 		s.tokens[o].match = at
 		if t.sort != templateMiddle {

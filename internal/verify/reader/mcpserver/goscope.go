@@ -1,0 +1,258 @@
+package mcpserver
+
+import (
+	"go/ast"
+	"go/token"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// local is the expression that a name in a function stands for at a place, and
+// whether it is a loop variable over it. It answers false when the name is not
+// declared in the function, and a nil expression when it cannot be known.
+func (s scope) local(name string, pos token.Pos) (e ast.Expr, each, ok bool) {
+	for i := len(s.stack) - 1; i >= 0; i-- {
+		switch x := s.stack[i].(type) {
+		case *ast.RangeStmt:
+			if id, isID := x.Value.(*ast.Ident); isID && id.Name == name && x.Tok == token.DEFINE {
+				return x.X, true, true
+			}
+			if id, isID := x.Key.(*ast.Ident); isID && id.Name == name && x.Tok == token.DEFINE {
+				return nil, false, true
+			}
+		case *ast.BlockStmt:
+			if e, ok := declaredIn(x.List, name, pos); ok {
+				if s.reassigned(name, e) {
+					return nil, false, true
+				}
+				return e, false, true
+			}
+		case *ast.FuncLit:
+			if hasParam(x.Type, name) {
+				return nil, false, true
+			}
+		case *ast.FuncDecl:
+			if hasParam(x.Type, name) {
+				return nil, false, true
+			}
+		}
+	}
+	return nil, false, false
+}
+
+// declaredIn is the value of the last declaration of a name in a block before a
+// place.
+func declaredIn(list []ast.Stmt, name string, pos token.Pos) (ast.Expr, bool) {
+	var found ast.Expr
+	ok := false
+	for _, stmt := range list {
+		if stmt.Pos() >= pos {
+			break
+		}
+		switch x := stmt.(type) {
+		case *ast.AssignStmt:
+			for i, left := range x.Lhs {
+				if id, isID := left.(*ast.Ident); isID && id.Name == name && x.Tok == token.DEFINE {
+					found, ok = nil, true
+					if len(x.Rhs) == len(x.Lhs) {
+						found = x.Rhs[i]
+					} else if i == 0 && len(x.Rhs) == 1 {
+						found = x.Rhs[0]
+					}
+				}
+			}
+		case *ast.DeclStmt:
+			decl, isGen := x.Decl.(*ast.GenDecl)
+			if !isGen {
+				continue
+			}
+			for _, spec := range decl.Specs {
+				if v, isValue := spec.(*ast.ValueSpec); isValue {
+					for i, id := range v.Names {
+						if id.Name == name {
+							found, ok = nil, true
+							if len(v.Values) == len(v.Names) {
+								found = v.Values[i]
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	return found, ok
+}
+
+// reassigned says whether a name gets another value in the function around.
+// Growing a list with append is no other value for who asks where tools stand.
+func (s scope) reassigned(name string, first ast.Expr) bool {
+	changed := false
+	for _, n := range s.stack {
+		fn, ok := n.(*ast.FuncDecl)
+		if !ok || fn.Body == nil {
+			continue
+		}
+		ast.Inspect(fn.Body, func(n ast.Node) bool {
+			if x, ok := n.(*ast.AssignStmt); ok && x.Tok != token.DEFINE {
+				for i, left := range x.Lhs {
+					if id, ok := left.(*ast.Ident); ok && id.Name == name && (i >= len(x.Rhs) || x.Rhs[i] != first) {
+						changed = true
+					}
+				}
+			}
+			return !changed
+		})
+	}
+	return changed
+}
+
+func hasParam(fn *ast.FuncType, name string) bool {
+	for _, list := range []*ast.FieldList{fn.Params, fn.Results} {
+		if list == nil {
+			continue
+		}
+		for _, field := range list.List {
+			for _, id := range field.Names {
+				if id.Name == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (g *golang) traceName(s scope, x *ast.Ident) string {
+	if e, _, ok := s.local(x.Name, x.Pos()); ok {
+		if e == nil {
+			return "changed_value"
+		}
+		return g.trace(s, e)
+	}
+	if v, ok := s.p.values[x.Name]; ok {
+		return g.trace(scope{p: s.p, f: v.file}, v.expr)
+	}
+	return "unresolved_name"
+}
+
+// value follows names to the expression that they stand for.
+func (g *golang) value(s scope, e ast.Expr) (ast.Expr, scope) {
+	for range maxTrace {
+		switch x := e.(type) {
+		case *ast.ParenExpr:
+			e = x.X
+			continue
+		case *ast.Ident:
+			if local, each, ok := s.local(x.Name, x.Pos()); ok {
+				if local == nil || each {
+					return e, s
+				}
+				e = local
+				continue
+			}
+			if v, ok := s.p.values[x.Name]; ok {
+				e, s = v.expr, scope{p: s.p, f: v.file}
+				continue
+			}
+		case *ast.SelectorExpr:
+			from, name := s.imported(x)
+			if next, at, ok := g.foreign(from, name); ok {
+				e, s = next, at
+				continue
+			}
+		}
+		return e, s
+	}
+	return e, s
+}
+
+// foreign is a package-level value of another package of the source.
+func (g *golang) foreign(from, name string) (ast.Expr, scope, bool) {
+	if from == "" {
+		return nil, scope{}, false
+	}
+	for _, dir := range g.dirs {
+		p := g.packages[dir]
+		if v, ok := p.values[name]; ok && strings.HasSuffix(from, "/"+path.Base(dir)) {
+			return v.expr, scope{p: p, f: v.file}, true
+		}
+	}
+	return nil, scope{}, false
+}
+
+// str is the string that an expression is made of literals for.
+func (g *golang) str(s scope, e ast.Expr) (string, bool) { return g.strAt(s, e, 0) }
+
+func (g *golang) strAt(s scope, e ast.Expr, depth int) (string, bool) {
+	if depth > maxTrace {
+		return "", false
+	}
+	e, s = g.value(s, e)
+	switch x := e.(type) {
+	case *ast.BasicLit:
+		if x.Kind == token.STRING {
+			text, err := strconv.Unquote(x.Value)
+			return text, err == nil
+		}
+	case *ast.BinaryExpr:
+		if x.Op == token.ADD {
+			a, okA := g.strAt(s, x.X, depth+1)
+			b, okB := g.strAt(s, x.Y, depth+1)
+			return a + b, okA && okB && len(a)+len(b) < 1<<20
+		}
+	case *ast.CallExpr: // string(x), json.RawMessage(x), []byte(x)
+		if len(x.Args) != 1 {
+			return "", false
+		}
+		_, isBytes := x.Fun.(*ast.ArrayType)
+		if name := callee(x.Fun); isBytes || name == "string" || name == "RawMessage" || name == "TrimSpace" {
+			text, ok := g.strAt(s, x.Args[0], depth+1)
+			if name == "TrimSpace" {
+				text = strings.TrimSpace(text)
+			}
+			return text, ok
+		}
+	}
+	return "", false
+}
+
+// truth is a boolean, or what a function that makes a pointer to one is given.
+func (g *golang) truth(s scope, e ast.Expr) (value, ok bool) {
+	e, s = g.value(s, e)
+	switch x := e.(type) {
+	case *ast.Ident:
+		return x.Name == "true", x.Name == "true" || x.Name == "false"
+	case *ast.UnaryExpr:
+		if x.Op == token.AND {
+			return g.truth(s, x.X)
+		}
+	case *ast.CallExpr: // ptr(true), new(true), mcp.ToBoolPtr(true)
+		if len(x.Args) == 1 {
+			if id, isID := x.Args[0].(*ast.Ident); isID {
+				return g.truth(s, id)
+			}
+		}
+	}
+	return false, false
+}
+
+// num is a number as JSON has it.
+func (g *golang) num(s scope, e ast.Expr) (string, bool) {
+	e, s = g.value(s, e)
+	sign := ""
+	if u, ok := e.(*ast.UnaryExpr); ok && u.Op == token.SUB {
+		sign = "-"
+		e, _ = g.value(s, u.X)
+	}
+	if lit, ok := e.(*ast.BasicLit); ok && (lit.Kind == token.INT || lit.Kind == token.FLOAT) {
+		f, err := strconv.ParseFloat(strings.ReplaceAll(lit.Value, "_", ""), 64)
+		if n, intErr := strconv.ParseInt(lit.Value, 0, 64); intErr == nil {
+			return sign + strconv.FormatInt(n, 10), true
+		}
+		if err == nil {
+			return sign + strconv.FormatFloat(f, 'g', -1, 64), true
+		}
+	}
+	return "", false
+}
