@@ -17,9 +17,12 @@ import (
 // manifest; what belongs into entries that are already there is named in
 // comments, with its line. Nil when nothing is asked for.
 func Declarations(gaps []Gap) []byte {
-	s := suggestion{comments: map[string]string{}}
+	s := suggestion{comments: map[string]string{}, entries: map[string]int{}, lists: map[string][]any{}}
 	for i := range gaps {
 		s.add(&gaps[i])
+	}
+	for _, pointer := range s.order {
+		s.tree = put(s.tree, steps(pointer), s.lists[pointer])
 	}
 	if len(s.tree) == 0 && len(s.sets) == 0 {
 		return nil
@@ -44,6 +47,9 @@ type suggestion struct {
 	tree     object
 	comments map[string]string // by dotted path, list items by index
 	sets     map[string]bool   // lines of the comment
+	entries  map[string]int    // by pointer and target: the place in the list
+	lists    map[string][]any  // by pointer: the entries, put into the tree at the end
+	order    []string          // pointers of lists, as they came
 }
 
 func (s *suggestion) add(g *Gap) {
@@ -66,8 +72,7 @@ func (s *suggestion) add(g *Gap) {
 			s.comments[e.key(t.Key)] = choices(g.Next.Accepted)
 			continue
 		}
-		var index int
-		s.tree, index = appendTo(s.tree, path, e.Value)
+		index := s.append(e.Pointer, e.Value)
 		s.comments[fmt.Sprintf("%s[%d].%s", dotted(e.Pointer), index, t.Key)] = choices(g.Next.Accepted)
 	}
 }
@@ -123,28 +128,21 @@ func put(o object, path []string, value any) object {
 	return o
 }
 
-// appendTo adds an entry to a list of the tree, or completes the entry for the
-// same target that is there already, and says which.
-func appendTo(o object, path []string, value any) (object, int) {
-	i := slices.IndexFunc(o, func(m canonical.Member) bool { return m.Key == path[0] })
-	if i < 0 {
-		o, i = append(o, canonical.Member{Key: path[0], Value: nil}), len(o)
+// append adds an entry to a list, or completes the entry for the same target
+// that is there already, and says which.
+func (s *suggestion) append(pointer string, value any) int {
+	key := pointer + "\x00" + target(value)
+	if n, ok := s.entries[key]; ok {
+		s.lists[pointer][n] = merge(s.lists[pointer][n], value)
+		return n
 	}
-	if len(path) > 1 {
-		inner, _ := o[i].Value.(object)
-		next, index := appendTo(inner, path[1:], value)
-		o[i].Value = next
-		return o, index
+	if s.lists[pointer] == nil {
+		s.order = append(s.order, pointer)
 	}
-	items, _ := o[i].Value.([]any)
-	for n, have := range items {
-		if target(have) == target(value) {
-			items[n] = merge(have, value)
-			return o, n
-		}
-	}
-	o[i].Value = append(items, value)
-	return o, len(items)
+	n := len(s.lists[pointer])
+	s.entries[key] = n
+	s.lists[pointer] = append(s.lists[pointer], value)
+	return n
 }
 
 // target is what an entry is about: the members that select, else all of it.

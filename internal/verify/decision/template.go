@@ -17,7 +17,7 @@ import (
 
 // maxAccepted bounds the names that one gap offers; a catalog of thousands
 // would otherwise be repeated in each.
-const maxAccepted = 50
+const maxAccepted = 25
 
 // The closed vocabularies that templates offer (§4.8).
 var (

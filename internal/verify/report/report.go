@@ -177,7 +177,7 @@ func toolOf(t *effect.Tool, reach effect.Reach) toolJSON {
 		Observations: list(t.Observations), SourceType: t.Origin.Type, SourceID: Text(t.Origin.SourceID), SourceRef: Text(t.Origin.Ref),
 		SourcePath: Text(t.Origin.Path), SourceLine: Line(t.Origin.Start.Line), Pointer: Text(t.Origin.Pointer),
 		Reach: string(cmp.Or(reach, effect.Unbound)), Classes: list(t.Classes), RiskTags: []hintJSON{}, Parameters: []paramJSON{},
-		HasInputSchema: t.Input != nil, HasOutput: t.Tool.Output != nil, AuthType: Text(t.Auth.Type), Scopes: list(t.Auth.Scopes),
+		HasInputSchema: t.Input != nil, HasOutput: t.Output != nil, AuthType: Text(t.Auth.Type), Scopes: list(t.Auth.Scopes),
 		CredentialMode: Text(t.Auth.CredentialMode), Owner: Text(t.Owner), Method: t.Tool.Method, Confidence: string(t.Confidence),
 	}
 	for _, h := range t.Hints {
