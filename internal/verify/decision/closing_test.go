@@ -2,6 +2,7 @@ package decision_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,90 +82,107 @@ func TestAnsweringWhatAGapAsksClosesIt(t *testing.T) {
 		reading  *tool.Reading
 		answers  map[string]any // by the last part of the key
 		steps    int            // the most answers that it may take
+		grows    []tool.Tool    // what the inventory lists that an answer adds
 	}{
+		{
+			"a list that cannot be read, of a framework with inventories", shop,
+			&tool.Reading{
+				Agents: agents().Agents,
+				Tools:  []tool.Tool{seen("x", read)},
+				Edges:  agents(tool.Edge{Kind: tool.DirectTool, To: "x", ToSource: "kit", Complete: true}).Edges,
+				Dynamic: []tool.Dynamic{{
+					Framework: "langchain", Kind: "tool_list", Reason: "comprehension", Agent: "clerk", Origin: agents().Agents[0].Origin,
+				}},
+			},
+			map[string]any{"tools": []any{"x", "y"}, "handoffs": []any{}, "tool_inventories": "inventory.json"},
+			2,
+			[]tool.Tool{seen("y", read, func(t *tool.Tool) {
+				t.Origin.Type, t.Origin.SourceID = "langchain_inventory", "langchain:inventory.json"
+			})},
+		},
 		{
 			"a list and no agent", shop, &tool.Reading{Tools: []tool.Tool{seen("x", read)}},
 			map[string]any{"tools": []any{"x"}, "handoffs": []any{}},
-			1,
+			1, nil,
 		},
 		{
 			"an agent whose tools nothing shows", shop, with(agents(), seen("x", read)),
 			map[string]any{"tools": []any{"x"}, "handoffs": []any{}},
-			1,
+			1, nil,
 		},
 		{
 			"a tool of another source", shop, with(agents(tool.Edge{Kind: tool.DirectTool, To: "x", Complete: true}), seen("x", read)),
 			map[string]any{"tools": []any{"x"}, "handoffs": []any{}},
-			1,
+			1, nil,
 		},
 		{
 			"a list that was not read in full", shop,
 			with(agents(tool.Edge{Kind: tool.DirectTool, To: "x", ToSource: "kit"}), seen("x", read)),
 			map[string]any{"tools": []any{"x"}, "handoffs": []any{}},
-			1,
+			1, nil,
 		},
 		{
 			"a declaration that is not what the code shows", strings.Replace(owned, "[x]", "[y]", 1),
 			with(agents(tool.Edge{Kind: tool.DirectTool, To: "x", ToSource: "kit", Complete: true}), seen("x", read), seen("y", read)),
 			map[string]any{"tools": []any{"x"}, "handoffs": []any{}},
-			1,
+			1, nil,
 		},
 		{
 			"nothing says what it does", owned, &tool.Reading{Tools: []tool.Tool{seen("x")}},
 			map[string]any{"effect": "write"},
-			1,
+			1, nil,
 		},
 		{
 			"only words say what it does", owned, &tool.Reading{Tools: []tool.Tool{seen("remove_x")}},
 			map[string]any{"effect": "destructive", "tool": "remove_x"},
-			2,
+			2, nil,
 		},
 		{
 			"words beyond what is proven", owned, &tool.Reading{Tools: []tool.Tool{seen("x", read, func(t *tool.Tool) { t.Description = "Shows what to delete." })}},
 			map[string]any{"effect": "read"},
-			2,
+			2, nil,
 		},
 		{
 			"evidence that contradicts itself", owned, &tool.Reading{Tools: []tool.Tool{seen("x", read, hint("destructiveHint", true))}},
 			map[string]any{"effect": "destructive"},
-			1,
+			1, nil,
 		},
 		{
 			"a declaration below the proof", owned + "action_surface: {actions: [{tool: x, effect: read}]}\n",
 			&tool.Reading{Tools: []tool.Tool{seen("x", acts(tool.Auth{Type: "oauth2", Scopes: []string{"stock:write"}}))}},
 			map[string]any{"effect": "read"},
-			1,
+			1, nil,
 		},
 		{
 			"an annotation that is no boolean", owned, &tool.Reading{Tools: []tool.Tool{seen("x", hint("readOnlyHint", "yes"))}},
 			map[string]any{"effect": "read"},
-			1,
+			1, nil,
 		},
 		{
 			"nothing says what it acts with", owned, &tool.Reading{Tools: []tool.Tool{seen("x", read, acts(tool.Auth{}))}},
 			map[string]any{"mode": "scoped", "auth_type": "oauth2", "scopes": []any{"stock:read"}},
-			1,
+			1, nil,
 		},
 		{
 			"a scope without any type", owned, &tool.Reading{Tools: []tool.Tool{seen("x", read, acts(tool.Auth{Scopes: []string{"stock:read"}}))}},
 			map[string]any{"mode": "scoped", "auth_type": "oauth2", "scopes": []any{"stock:read"}},
-			1,
+			1, nil,
 		},
 		{
 			"ways to act that differ", owned, &tool.Reading{Tools: []tool.Tool{seen("x", read, acts(tool.Auth{Type: "apiKey", Scopes: []string{"stock:read"}, Differ: true}))}},
 			map[string]any{"mode": "scoped", "auth_type": "oauth2", "scopes": []any{"stock:read"}},
-			1,
+			1, nil,
 		},
 		{
 			"a declaration that leaves a scope out", owned + "action_surface: {actions: [{tool: x, scopes: [other], authority: {mode: scoped, auth_type: oauth2}}]}\n",
 			&tool.Reading{Tools: []tool.Tool{seen("x", read)}},
 			map[string]any{"mode": "scoped", "auth_type": "oauth2", "scopes": []any{"stock:read"}},
-			1,
+			1, nil,
 		},
 		{
 			"a policy for a tool that there is not", owned + "policies: {require_approval_for_tools: [xx]}\n", &tool.Reading{Tools: []tool.Tool{seen("x", read)}},
 			map[string]any{"tool": "x"},
-			1,
+			1, nil,
 		},
 		{
 			"a policy for two tools", owned[:strings.Index(owned, "agent_bindings")] + `agent_bindings:
@@ -173,7 +191,7 @@ func TestAnsweringWhatAGapAsksClosesIt(t *testing.T) {
 policies: {require_approval_for_tools: [x]}
 `, &tool.Reading{Tools: []tool.Tool{seen("x", read), seen("x", read, from("spare"))}},
 			map[string]any{"source_id": "kit"},
-			1,
+			1, nil,
 		},
 		{
 			"a binding that names a tool which is not there", owned + `tool_identity:
@@ -181,7 +199,7 @@ policies: {require_approval_for_tools: [x]}
     - {id: b, provider: p, reason: r, primary: {source_id: kit, tool: x}, members: [{source_id: kit, tool: x}, {source_id: spare, tool: z}]}
 `, &tool.Reading{Tools: []tool.Tool{seen("x", read), seen("y", read, from("spare"))}},
 			map[string]any{"source_id": "spare", "tool": "y"},
-			1,
+			1, nil,
 		},
 		{
 			"an override that clears two tools", owned[:strings.Index(owned, "agent_bindings")] + `agent_bindings:
@@ -190,7 +208,7 @@ policies: {require_approval_for_tools: [x]}
 risk_overrides: {tools: {x: {tags: [read_only], reason: a lookup}}}
 `, &tool.Reading{Tools: []tool.Tool{seen("x", read), seen("x", read, from("spare"))}},
 			map[string]any{"effect": "read"},
-			2,
+			2, nil,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -200,7 +218,11 @@ risk_overrides: {tools: {x: {tags: [read_only], reason: a lookup}}}
 				if err != nil {
 					t.Fatalf("after %d answers the manifest is refused: %v\n%s", step, err, text)
 				}
-				s, err := effect.Resolve(m, c.reading)
+				r := *c.reading
+				if m.LangChain != nil {
+					r.Tools = append(slices.Clone(r.Tools), c.grows...)
+				}
+				s, err := effect.Resolve(m, &r)
 				if err != nil {
 					t.Fatalf("after %d answers: %v\n%s", step, err, text)
 				}
@@ -216,6 +238,56 @@ risk_overrides: {tools: {x: {tags: [read_only], reason: a lookup}}}
 					t.Fatalf("after %d answers there is still %s of %s: %s\n%s", step, gaps[0].Kind, gaps[0].Subject, gaps[0].Why, text)
 				}
 				text = answer(t, text, gaps[0], c.answers)
+			}
+		})
+	}
+}
+
+// Where only the source can say it, the gap points there and offers no key: one
+// that is filled in and changes nothing is worse than none.
+func TestWhatOnlyTheSourceCanSayIsAskedThere(t *testing.T) {
+	loose := agents()
+	loose.Tools = []tool.Tool{seen("x", hint("readOnlyHint", true))}
+	loose.Dynamic = []tool.Dynamic{{Framework: "openai_agents_sdk", Kind: "tool_list", Reason: "runtime_call", Agent: "clerk", Origin: loose.Agents[0].Origin}}
+	for _, c := range []struct {
+		name, kind, path string
+		reading          *tool.Reading
+	}{
+		{"a list of a framework without inventories", "partial_binding_evidence", "bot.py", loose},
+		{
+			"an annotation that is no list", "invalid_binding_annotation", "kit.json",
+			&tool.Reading{Tools: []tool.Tool{seen("x", hint("readOnlyHint", true), hint("agent_bindings", 7))}},
+		},
+		{
+			"an annotation that names nobody", "unresolved_agent_binding", "kit.json",
+			with(agents(), seen("x", hint("readOnlyHint", true), hint("agent_bindings", []any{"nobody"}))),
+		},
+		{
+			"credentials that are none and some", "conflicting_authority_evidence", "kit.json",
+			&tool.Reading{Tools: []tool.Tool{seen("x", hint("readOnlyHint", true), acts(tool.Auth{Type: "none", Scopes: []string{"a"}}))}},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := manifest.Load([]byte(owned), manifest.Options{Name: "shipgate.yaml"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := effect.Resolve(m, c.reading)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := false
+			for _, g := range decision.Gaps(decision.Input{Head: s}) {
+				if g.Kind != c.kind {
+					continue
+				}
+				found = true
+				if g.Next.Template != nil || g.Next.Path != c.path || !strings.Contains(g.Next.Expects, c.path) {
+					t.Errorf("asks %s: %q, template %v", g.Next.Path, g.Next.Expects, g.Next.Template)
+				}
+			}
+			if !found {
+				t.Errorf("no gap of kind %s: %v", c.kind, s.Graph.Issues)
 			}
 		})
 	}

@@ -150,6 +150,9 @@ func (b *builder) gap(i *effect.Issue) Gap {
 
 // answer is the one key that closes a gap, by its kind.
 func (b *builder) answer(i *effect.Issue) Next {
+	if next, ok := b.elsewhere(i); ok {
+		return next
+	}
 	switch i.Kind {
 	case "missing_effect_evidence", "inferred_effect_only", "invalid_semantic_annotation":
 		return b.effect(i, "declare_action_effect", false)

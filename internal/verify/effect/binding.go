@@ -426,7 +426,11 @@ func (b *binder) unread() {
 		}
 	}
 	groups := map[sourceName]*group{}
-	for _, d := range b.x.r.Dynamic {
+	read := *b.x.r
+	read.Dynamic = slices.Clone(read.Dynamic)
+	b.x.s.Reading = &read
+	for n := range read.Dynamic {
+		d := &read.Dynamic[n]
 		if d.Resolved || d.Kind == "schema" {
 			continue
 		}
@@ -438,6 +442,7 @@ func (b *binder) unread() {
 		key := ""
 		if block := inventoryBlock[d.Framework]; inventories[d.Framework] {
 			if _, closed := b.declares[holder]; closed {
+				d.Resolved = true // for everybody who looks at this side from here on
 				continue
 			}
 			key = "agent_bindings.declarations[].tools"

@@ -33,7 +33,9 @@ type assessed struct {
 
 // Resolve says what the tools of one side may do, with whose authority, and who
 // may call them (docs/spec/verification.md §§5.4–6.4). The result does not depend
-// on the order of the reading. It keeps both arguments.
+// on the order of the reading. It keeps both arguments and changes neither: where
+// an inventory stands for an unread list, the surface's own copy of the reading
+// says so.
 //
 // Errors are *tool.SourceError where a tool has no identity (exit code 3) and
 // *ConfigError where declarations collide (exit code 2).
@@ -131,7 +133,7 @@ func (x *resolver) witness() {
 // assess judges every tool of the catalog; only reachable ones become actions,
 // but their classes are wanted for all.
 func (x *resolver) assess() {
-	unread, ids := unreadSources(x.r), claimIDs{}
+	unread, ids := unreadSources(x.s.Reading), claimIDs{}
 	blocks := make(map[string]*manifest.Authority, len(x.m.Sources))
 	rows := make(map[string]bool, len(x.m.Sources))
 	for i := range x.m.Sources {
