@@ -55,8 +55,7 @@ func (c *Check) fill(s *Subject, f *Finding) {
 // about is a finding that points at a tool.
 func about(t *effect.Tool) Finding {
 	f := Finding{ToolID: t.ID, ToolName: t.Name, Source: SourceOf(t.Origin), Provenance: StaticDeclaration}
-	switch t.Tool.Method {
-	case "parsed", "prebuilt", "stub":
+	if t.Tool.Method == "parsed" || t.Tool.Method == "prebuilt" || t.Origin.Location != "" { // a place in code
 		f.Provenance = ASTExtraction
 	}
 	return f

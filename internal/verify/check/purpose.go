@@ -92,6 +92,7 @@ func prohibitedTool(s *Subject) []Finding {
 				f.Support, f.Provenance = restsOn(s, t, tags...)
 			}
 			found = append(found, f)
+			break // one prohibition is reason enough to look at the tool
 		}
 	}
 	return found
