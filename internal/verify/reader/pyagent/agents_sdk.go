@@ -89,7 +89,7 @@ func (r sdkReader) functions(m *module) {
 
 // function emits a function as the tool that made makes; options are the calls
 // whose keyword arguments describe it, the nearest first.
-func (r sdkReader) function(m, at *module, f *python.Function, made python.Node, options []*python.Call) string {
+func (r sdkReader) function(m, at *module, f *python.Function, made python.Node, options []*python.Call) {
 	t := m.function(f, sdkFunction)
 	if !at.override(&t.Name, options, "name_override") {
 		at.dynamic("name", unsupported, "", f.Name, made.At())
@@ -100,7 +100,7 @@ func (r sdkReader) function(m, at *module, f *python.Function, made python.Node,
 	if made != python.Node(f) {
 		t.Origin = at.origin(sdkFunction, made.At())
 	}
-	return at.emit(made, t)
+	at.emit(made, t)
 }
 
 // override sets text to the first of the calls' arguments name; false when it is
