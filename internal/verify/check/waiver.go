@@ -40,9 +40,17 @@ func Mandatory(f *Finding) bool {
 		f.CheckID == "SHIP-ACTION-POLICY-VIOLATION" && f.Evidence["policy_id"] == BuiltinApproval
 }
 
-// immune says whether a finding is beyond waivers: the verify category compares
-// with the base, whose own policy must not be outvoted by the head's.
-func immune(f *Finding) bool { return f.Category == "verify" || Mandatory(f) }
+// immune says whether a finding is beyond waivers. The verify category compares
+// with the base, whose own policy must not be outvoted by the head's. What
+// check asks a person about is for that person to say: no waiver of the manifest
+// reaches check, and verify never answers less than check does (§3.1).
+func immune(f *Finding) bool {
+	switch f.Category {
+	case "verify", "host_boundary", "codex_boundary":
+		return true
+	}
+	return Mandatory(f)
+}
 
 // Refused is a waiver of the manifest that does not count, and why.
 type Refused struct {
