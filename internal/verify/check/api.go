@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -27,7 +28,7 @@ var apiChecks = []*Check{
 		Description:    "Looks at the response formats that the openai_api block names.",
 		Rationale:      "Whatever reads the answer decides by it. An answer without a shape is decided by luck, one without a way to say no is always a yes.",
 		FiresWhen:      "No response format is given (high beside high-risk tools), or one is no closed object, does not name or hold the fields that matter downstream, has no field to refuse, ask for review or report an error, or leaves decision or status without an enum.",
-		EvidenceFields: []string{"path", "issues", "high_risk_tools"},
+		EvidenceFields: []string{"path", "issues", "high_risk_tools", "downstream_critical_fields"},
 		Recommendation: "Give a closed response schema with the fields that matter, enums for decisions and a way to refuse.",
 		HumanReview:    true, PatchKind: Manual, Run: structuredOutput,
 	},
@@ -232,7 +233,9 @@ func structuredOutput(s *Subject) []Finding {
 		}
 		f := Finding{Source: Source{Type: "openai_api", Ref: format.Path, Path: format.Path}}
 		f.Title, f.Confidence = "The response format "+format.Path+" is under-specified", tool.Medium
-		f.Evidence = map[string]any{"path": format.Path, "issues": issues, "high_risk_tools": risky}
+		f.Evidence = map[string]any{
+			"path": format.Path, "issues": issues, "downstream_critical_fields": append([]string{}, format.Critical...),
+		}
 		found = append(found, f)
 	}
 	return found
@@ -365,10 +368,31 @@ func retryWithoutIdempotency(s *Subject) []Finding {
 		}
 		f := about(t)
 		f.Title = t.Name + " may be repeated without idempotency evidence"
-		f.Evidence = map[string]any{"retry_policy": true, "risk_tags": riskTags(t)}
+		f.Evidence = map[string]any{"retry_policy": retryOf(api), "risk_tags": riskTags(t)}
 		found = append(found, f)
 	}
 	return found
+}
+
+// retryOf is the declared retry policy as far as it is numbers and flags: other
+// values are nobody's business here.
+func retryOf(api *tool.API) any {
+	switch v := api.Retry.(type) {
+	case json.Number:
+		return v
+	case map[string]any:
+		said := map[string]any{}
+		for key, value := range v {
+			switch value.(type) {
+			case json.Number, bool:
+				said[key] = value
+			}
+		}
+		if len(said) > 0 {
+			return said
+		}
+	}
+	return true
 }
 
 func traceApproval(s *Subject) []Finding {

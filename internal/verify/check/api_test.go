@@ -72,29 +72,30 @@ func TestResponseFormats(t *testing.T) {
 		}
 		return calling(tool.API{ResponseFormats: []tool.ResponseFormat{{Path: "answer.json", Schema: v, Critical: critical}}})
 	}
-	issues := func(list ...string) map[string]any {
-		return map[string]any{"path": "answer.json", "issues": list, "high_risk_tools": []string{}}
+	lacking := func(critical []string, list ...string) map[string]any {
+		return map[string]any{"path": "answer.json", "issues": list, "downstream_critical_fields": append([]string{}, critical...)}
 	}
+	of := func(critical ...string) []string { return critical }
 	const id = "SHIP-API-STRUCTURED-OUTPUT-READINESS"
 	try(t, []situation{
 		{"none", id, calling(tool.API{}), map[string]any{"path": nil, "issues": []string{}, "high_risk_tools": []string{}}, ""},
 		{"none beside a high-risk tool", id, calling(tool.API{}, refunding()), map[string]any{"path": nil, "issues": []string{}, "high_risk_tools": []string{"reorder"}}, check.High},
 		{"no API", id, one(plain()), nil, ""},
-		{"no object", id, format(`{"type":"string"}`, "x"), issues("response_schema_not_object"), ""},
+		{"no object", id, format(`{"type":"string"}`, "x"), lacking(of("x"), "response_schema_not_object"), ""},
 		{
 			"open, without a way out, without enums", id,
 			format(`{"type":"object","additionalProperties":true,"properties":{"decision":{"type":"string"},"refund_amount":{"type":"number"}}}`, "decision", "refund_amount"),
-			issues("additional_properties_not_false", "missing_refusal_needs_review_or_error_field", "missing_enum:decision"), "",
+			lacking(of("decision", "refund_amount"), "additional_properties_not_false", "missing_refusal_needs_review_or_error_field", "missing_enum:decision"), "",
 		},
 		{
 			"without what matters", id,
 			format(`{"type":"object","additionalProperties":false,"properties":{"needs_review":{"type":"boolean"},"status":{"type":"string"}}}`),
-			issues("missing_downstream_critical_fields", "missing_enum:status"), "",
+			lacking(nil, "missing_downstream_critical_fields", "missing_enum:status"), "",
 		},
 		{
 			"without a field that matters", id,
 			format(`{"type":"object","additionalProperties":false,"properties":{"error":{},"a":{}}}`, "a", "c", "b"),
-			issues("critical_fields_missing_from_schema:b,c"), "",
+			lacking(of("a", "c", "b"), "critical_fields_missing_from_schema:b,c"), "",
 		},
 		{
 			"whole", id,
@@ -158,6 +159,12 @@ func TestWhatHighRiskToolsOwe(t *testing.T) {
 		{"nothing risky", "SHIP-API-TOOL-OUTPUT-SCHEMA-MISSING", calling(tool.API{}, harmless), nil, ""},
 
 		{"retried", "SHIP-API-RETRY-WITHOUT-IDEMPOTENCY", calling(tool.API{RetryPolicy: declared}, refunding()), retried, ""},
+		{
+			"retried so often", "SHIP-API-RETRY-WITHOUT-IDEMPOTENCY",
+			calling(tool.API{RetryPolicy: declared, Retry: map[string]any{"max_attempts": json.Number("2"), "via": "a place"}}, refunding()),
+			map[string]any{"retry_policy": map[string]any{"max_attempts": json.Number("2")}, "risk_tags": []string{"financial_action", "write"}},
+			"",
+		},
 		{"not retried", "SHIP-API-RETRY-WITHOUT-IDEMPOTENCY", calling(tool.API{RetryPolicy: absent}, refunding()), nil, ""},
 		{"harmless", "SHIP-API-RETRY-WITHOUT-IDEMPOTENCY", calling(tool.API{RetryPolicy: declared}, harmless), nil, ""},
 		{

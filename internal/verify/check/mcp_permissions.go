@@ -77,7 +77,7 @@ var mcpPermissions = []*Check{
 // ofServer says whether a tool is offered by a Model Context Protocol server.
 func ofServer(t *effect.Tool) bool {
 	switch t.Origin.Type {
-	case "mcp", "codex_config_mcp", "codex_plugin_mcp_inventory", "n8n_mcp_client_tool", "mcp_server_code":
+	case "mcp", "codex_config_mcp", "codex_plugin_mcp_inventory", "n8n_mcp_client_tool", "mcp_server_code", "google_adk_mcp_tool":
 		return true
 	}
 	return false

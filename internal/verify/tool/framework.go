@@ -5,6 +5,7 @@ type API struct {
 	Prompts         []Prompt
 	ResponseFormats []ResponseFormat
 	RetryPolicy     *bool // declared at all; nil when no policy or config file says anything
+	Retry           any   // the first declared retry policy as decoded JSON; nil when there is none
 	Timeouts        *bool
 	TestCases       int
 	Traces          []TraceEvent
@@ -24,6 +25,9 @@ func (a *API) add(o *API) {
 	a.Policy.Outputs = append(a.Policy.Outputs, o.Policy.Outputs...)
 	if o.RetryPolicy != nil {
 		a.RetryPolicy = o.RetryPolicy
+	}
+	if a.Retry == nil {
+		a.Retry = o.Retry
 	}
 	if o.Timeouts != nil {
 		a.Timeouts = o.Timeouts

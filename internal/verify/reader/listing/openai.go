@@ -178,24 +178,37 @@ func (b *block) modelConfig(_ manifest.Artifact, name string, text []byte) *tool
 		return f.fail(f.root, "", "is not an object")
 	}
 	b.api.RetryPolicy = said(b.api.RetryPolicy, f.root, "retry_policy", "max_retries")
+	b.retry(f.root.Get("retry_policy"))
+	b.retry(f.root.Get("max_retries"))
 	b.api.Timeouts = said(b.api.Timeouts, f.root, "timeouts", "timeout")
 	return nil
 }
 
-// said is whether one of keys declares something. A null, a false, a zero and
-// an empty object declare nothing; without any key it stays as it was.
+// retry keeps the first retry policy that says anything.
+func (b *block) retry(v source.Value) {
+	if b.api.Retry == nil && declares(v) {
+		b.api.Retry = tool.Plain(v)
+	}
+}
+
+// said is whether one of keys declares something; without any key it stays as
+// it was.
 func said(before *bool, v source.Value, keys ...string) *bool {
 	for _, key := range keys {
 		item := v.Get(key)
 		if !item.Present() {
 			continue
 		}
-		declared := item.True() || item.Kind == source.String && item.Text != "" ||
-			item.Kind == source.Number && item.Text != "0" || len(item.Members) > 0 || len(item.Items) > 0
 		if before != nil && *before {
 			return before
 		}
-		before = &declared
+		before = new(declares(item))
 	}
 	return before
+}
+
+// declares: a null, a false, a zero and an empty object declare nothing.
+func declares(v source.Value) bool {
+	return v.True() || v.Kind == source.String && v.Text != "" || v.Kind == source.Number && v.Text != "0" ||
+		len(v.Members) > 0 || len(v.Items) > 0
 }

@@ -44,6 +44,7 @@ func (b *block) rule(f *file, m source.Member) *tool.SourceError {
 			return f.fail(m.Value, at, "is not an object")
 		case m.Key == "retry_policy":
 			b.api.RetryPolicy = said(b.api.RetryPolicy, f.root, m.Key)
+			b.retry(m.Value)
 		case m.Key == "timeouts":
 			b.api.Timeouts = said(b.api.Timeouts, f.root, m.Key)
 		default:
