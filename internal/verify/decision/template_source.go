@@ -19,10 +19,10 @@ func (b *builder) elsewhere(i *effect.Issue) (Next, bool) {
 	if !i.InSource {
 		return Next{}, false
 	}
-	kind, what := "", ""
+	var kind, what string
 	switch i.Kind {
 	case "partial_binding_evidence":
-		kind, what = "provide_complete_binding_graph", "the list of tools is written out, or an inventory that the code names stands for it"
+		kind, what = "provide_complete_binding_graph", "the list of tools is written out, or a literal allow-list limits it to tools that the sources list"
 	case "unresolved_agent_binding":
 		kind, what = "declare_agent_bindings", "the annotation names exactly one agent that the sources show"
 		if len(i.Candidates) > 0 {

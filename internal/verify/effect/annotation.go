@@ -117,7 +117,7 @@ func (b *binder) annotatedAgent(t *Tool, o tool.Origin, name string) string {
 		return b.node(name, "", o)
 	}
 	i := at(o, UnresolvedAgent, name, fmt.Sprintf("An annotation of %s names it, and %d agents have that name.", t.Name, hits))
-	i.InSource, i.Candidates = true, b.names()
+	i.InSource, i.Candidates = true, b.agents()
 	b.issue(i)
 	return ""
 }

@@ -202,7 +202,7 @@ func (b *binder) agentNamed(name, sourceID string) (id string, hits int) {
 	return "", len(found)
 }
 
-func (b *binder) names() []string {
+func (b *binder) agents() []string {
 	names := make([]string, 0, len(b.known))
 	for _, id := range b.known {
 		names = append(names, b.nodes[id].Name)
@@ -236,7 +236,7 @@ func (b *binder) declaredAgents() {
 			}
 			b.issue(Issue{
 				Kind: UnresolvedAgent, Subject: d.Agent, Path: declarationPath(row, "agent"),
-				Key: "agent_bindings.declarations[].agent", Why: why, Candidates: b.names(),
+				Key: "agent_bindings.declarations[].agent", Why: why, Candidates: b.agents(),
 			})
 		}
 	}
@@ -287,7 +287,7 @@ func (b *binder) open(kind string) bool {
 }
 
 func (b *binder) ambiguous(why, key string, path []string) {
-	b.issue(Issue{Kind: AmbiguousRoot, Subject: cmp.Or(b.m.Agent.Name, rootName), Why: why, Key: key, Path: path, Candidates: b.names()})
+	b.issue(Issue{Kind: AmbiguousRoot, Subject: cmp.Or(b.m.Agent.Name, rootName), Why: why, Key: key, Path: path, Candidates: b.agents()})
 }
 
 // rootBy is the agent that people name as the root. Where no source shows any
@@ -377,7 +377,7 @@ func (b *binder) declarations() {
 			if hits != 1 {
 				b.issue(Issue{
 					Kind: IncompleteHandoffs, Subject: d.Agent, Path: declarationPath(row, "handoffs", fmt.Sprint(n)),
-					Key: "agent_bindings.declarations[].handoffs", Candidates: b.names(),
+					Key: "agent_bindings.declarations[].handoffs", Candidates: b.agents(),
 					Why: fmt.Sprintf("Its declaration hands over to %s, which is not exactly one agent.", name),
 				})
 				continue
@@ -399,77 +399,6 @@ func (b *binder) sources() {
 				b.edge(GraphEdge{Kind: tool.Toolset, From: b.g.Root, Tool: t.ID, Complete: true, Declared: true, At: where})
 			}
 		}
-	}
-}
-
-// inventoryBlock is the block of the manifest in which a framework's tools are
-// listed, for those that have one (§4.5).
-var inventoryBlock = map[string]string{"google_adk": "google_adk", "langchain": "langchain", "crewai": "crewai", "n8n": "n8n"}
-
-// unread reports lists of tools that could not be read, one issue per agent or
-// source. A declaration alone does not close them: it was made about other code
-// than a change may bring. An inventory of the framework does, once a closed
-// world says which of its tools the agent has.
-func (b *binder) unread() {
-	type group struct {
-		source, agent, key string
-		at                 tool.Origin
-		reasons            []string
-		count              int
-	}
-	inventories := map[string]bool{}
-	for _, t := range b.x.s.Catalog {
-		for i := range t.Members {
-			if framework, ok := strings.CutSuffix(t.Members[i].Origin.Type, "_inventory"); ok {
-				inventories[framework] = true
-			}
-		}
-	}
-	groups := map[sourceName]*group{}
-	read := *b.x.r
-	read.Dynamic = slices.Clone(read.Dynamic)
-	b.x.s.Reading = &read
-	for n := range read.Dynamic {
-		d := &read.Dynamic[n]
-		if d.Resolved || d.Kind == "schema" {
-			continue
-		}
-		o, holder := d.Origin, b.g.Root
-		if d.Agent != "" {
-			holder = b.id(d.Agent, o.SourceID)
-			b.spoken[holder] = true
-		}
-		key := ""
-		if block := inventoryBlock[d.Framework]; inventories[d.Framework] {
-			if _, closed := b.declares[holder]; closed {
-				d.Resolved = true // for everybody who looks at this side from here on
-				continue
-			}
-			key = "agent_bindings.declarations[].tools"
-		} else if block != "" {
-			key = block + ".tool_inventories"
-		}
-		k := sourceName{o.SourceID, d.Agent}
-		g := groups[k]
-		if g == nil {
-			g = &group{source: o.SourceID, agent: d.Agent, at: o, key: key}
-			groups[k] = g
-		}
-		if earlier(o, g.at) {
-			g.at, g.key = o, key
-		}
-		g.reasons = append(g.reasons, strings.ReplaceAll(cmp.Or(d.Reason, d.Kind), "_", " "))
-		g.count++
-	}
-	for _, g := range groups {
-		what := "A list of its tools"
-		if g.count > 1 {
-			what = fmt.Sprintf("%d lists of its tools", g.count)
-		}
-		i := at(g.at, PartialBinding, cmp.Or(g.agent, g.source), fmt.Sprintf("%s cannot be read (%s), first at %s.",
-			what, strings.Join(sorted(g.reasons), ", "), place(g.at)))
-		i.Key, i.InSource = g.key, g.key == ""
-		b.issue(i)
 	}
 }
 

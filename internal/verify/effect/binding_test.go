@@ -245,6 +245,35 @@ func TestListsThatCannotBeReadKeepTheGraphPartial(t *testing.T) {
 			}
 		})
 	}
+	server := tool.Dynamic{Framework: "openai_agents_sdk", Kind: "mcp_client", Reason: "runtime_call", Agent: "a", Name: "files"}
+	limited := func(text string, kits ...tool.Toolkit) string {
+		r := mixed(drawn("a", "a -> get"), listed("put"), listed("drop"))
+		server.Origin = code(50)
+		r.Dynamic = []tool.Dynamic{server}
+		for _, k := range kits {
+			k.Origin = code(40)
+			r.Toolkit = append(r.Toolkit, k)
+		}
+		s := resolve(t, text, r)
+		if len(s.Graph.Issues) == 0 {
+			return ""
+		}
+		if s.Graph.Issues[0].InSource {
+			return "in source"
+		}
+		return s.Graph.Issues[0].Key
+	}
+	kit := func(binding string, scopes ...string) tool.Toolkit {
+		return tool.Toolkit{Binding: binding, Scopes: scopes, Limited: len(scopes) > 0}
+	}
+	const key = "agent_bindings.declarations[].tools"
+	same(t, "a server with an allow-list that is declared", limited(declaring("a: get, put"), kit("files", "put")), "")
+	same(t, "an allow-list that is not declared", limited(declaring("a: get"), kit("files", "put")), key)
+	same(t, "one more than is declared", limited(declaring("a: get, put"), kit("files", "put", "drop")), key)
+	same(t, "nothing is declared", limited(header, kit("files", "put")), key)
+	same(t, "the allow-list of another server", limited(declaring("a: get, put"), kit("mail", "put")), "in source")
+	same(t, "one of two servers of that name has none", limited(declaring("a: get, put"), kit("files", "put"), kit("files")), "in source")
+
 	if s := dynamic(header, []tool.Dynamic{list, list, list}, nil); len(s.Graph.Issues) != 1 || !strings.Contains(s.Graph.Issues[0].Why, "3 lists") {
 		t.Errorf("one row for all lists of one agent: %v", s.Graph.Issues)
 	}
