@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -117,10 +118,13 @@ func applyPatches(env Env, f applyPatchesFlags) error {
 		return env.printJSON(result)
 	}
 	var b strings.Builder
-	for _, file := range result.Files {
+	b.WriteString(result.summary())
+	for i, file := range result.Files {
+		if i == 0 {
+			b.WriteString("\n")
+		}
 		b.WriteString(file.Diff)
 	}
-	fmt.Fprint(env.Stderr, result.summary())
 	return env.print([]byte(b.String()))
 }
 
@@ -327,7 +331,8 @@ func appliedOf(changes []patch.Change, report *patch.Report, applied bool, left 
 	return r
 }
 
-// summary is the result in words, for stderr: stdout is a diff.
+// summary is the result in words. What follows is a diff that git can apply, so no
+// word of the report may begin a line here.
 func (r *appliedResult) summary() string {
 	var b strings.Builder
 	edits := 0
@@ -346,9 +351,14 @@ func (r *appliedResult) summary() string {
 		fmt.Fprintf(&b, "%s left out by --confidence or --kinds\n", countOf(r.NotChosen, "patch", "patches"))
 	}
 	for _, m := range r.Manual {
-		fmt.Fprintf(&b, "by hand, %s: %s\n", m.CheckID, m.Instructions)
+		fmt.Fprintf(&b, "by hand, %s: %s\n", oneLine(m.CheckID), oneLine(m.Instructions))
 	}
 	return b.String()
+}
+
+// oneLine is a text of the report as a terminal may see it.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
 func countOf(n int, one, many string) string {

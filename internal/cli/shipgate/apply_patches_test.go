@@ -99,17 +99,17 @@ func (s *suggested) three() {
 	s.patch("remove_pointer", "/checks/ignore/2", nil)
 	s.patch("append_pointer", "/permissions/scopes", map[string]any{"value": "docs:write"})
 	s.patch("append_pointer", "/permissions/scopes", map[string]any{"value": "docs:all", "confidence": "medium"})
-	s.patches = append(s.patches, map[string]any{"kind": "manual", "instructions": "Ask the owner."})
+	s.patches = append(s.patches, map[string]any{"kind": "manual", "instructions": "Ask\n\n--- a/the\x1b owner."})
 }
 
 func TestPatchesAreShownAndThenApplied(t *testing.T) {
 	s := newSuggested(t)
 	s.three()
-	code, diff, said := s.run(t)
-	if code != 0 || s.now(t) != s.text || !strings.Contains(said, "3 patches to 1 file; nothing was written, add --apply") {
+	code, said, problems := s.run(t)
+	if code != 0 || problems != "" || s.now(t) != s.text || !strings.Contains(said, "3 patches to 1 file; nothing was written, add --apply") {
 		t.Fatalf("exit %d: %s", code, said)
 	}
-	if !strings.Contains(said, "1 patch left out") || !strings.Contains(said, "by hand, SHIP-A: Ask the owner.") {
+	if !strings.Contains(said, "1 patch left out") || !strings.Contains(said, "by hand, SHIP-A: Ask --- a/the owner.") {
 		t.Errorf("said %q", said)
 	}
 	want := strings.Replace(s.text, "    - check_id: SHIP-OLD\n      reason: gone\n", "", 1)
@@ -123,18 +123,19 @@ func TestPatchesAreShownAndThenApplied(t *testing.T) {
 			t.Fatal(err)
 		}
 		apply := exec.Command(git, "apply", "-")
-		apply.Dir, apply.Stdin = copied, strings.NewReader(diff)
+		apply.Dir, apply.Stdin = copied, strings.NewReader(said)
 		apply.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(copied))
 		if out, err := apply.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s\n%s", err, out, diff)
+			t.Fatalf("%v: %s\n%s", err, out, said)
 		}
 		if got, err := os.ReadFile(filepath.Join(copied, "shipgate.yaml")); err != nil || string(got) != want {
 			t.Errorf("%v: git made\n%s", err, got)
 		}
 	}
 
-	code, again, said := s.run(t, "--apply")
-	if code != 0 || again != diff || s.now(t) != want || !strings.Contains(said, "applied 3 patches to 1 file") {
+	_, diff, _ := strings.Cut(said, "\n\n")
+	code, said, _ = s.run(t, "--apply")
+	if _, again, _ := strings.Cut(said, "\n\n"); code != 0 || again != diff || s.now(t) != want || !strings.Contains(said, "applied 3 patches to 1 file") {
 		t.Errorf("exit %d: %s\n%s", code, said, s.now(t))
 	}
 	if info, err := os.Stat(s.manifest); err != nil || info.Mode().Perm() != 0o640 {
@@ -145,9 +146,9 @@ func TestPatchesAreShownAndThenApplied(t *testing.T) {
 	}
 
 	// The same report once more speaks of a file that is no longer there.
-	code, out, said := s.run(t, "--apply")
-	if code != 3 || out != "" || s.now(t) != want || !strings.Contains(said, "make the report again") {
-		t.Errorf("exit %d: %s", code, said)
+	code, out, problems := s.run(t, "--apply")
+	if code != 3 || out != "" || s.now(t) != want || !strings.Contains(problems, "make the report again") {
+		t.Errorf("exit %d: %s", code, problems)
 	}
 }
 
@@ -267,7 +268,7 @@ func TestAReportWithoutPatchesNeedsNoDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.report = filepath.Join(s.dir, "report.json")
-	if code, out, said := s.run(t); code != 0 || out != "" || !strings.Contains(said, "no patch to apply") {
+	if code, out, said := s.run(t); code != 0 || said != "" || !strings.Contains(out, "no patch to apply") {
 		t.Errorf("exit %d: %s%s", code, out, said)
 	}
 }

@@ -25,6 +25,12 @@ func Diff(name string, before, after []byte) string {
 		return ""
 	}
 	ops := compare(strings.SplitAfter(string(before), "\n"), strings.SplitAfter(string(after), "\n"))
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?' // no name may end its line
+		}
+		return r
+	}, name)
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- a/%s\n+++ b/%s\n", name, name)
 	oldLine, newLine := 1, 1
