@@ -60,28 +60,33 @@ b = Agent(name="b", tools=[get_stock])
 	}{
 		{
 			"nothing is declared", head + "tool_sources:\n  - {id: mcp, type: mcp, path: tools.json}\n",
-			map[string]string{"tools.json": tools}, "ambiguous_root_agent",
+			map[string]string{"tools.json": tools},
+			"ambiguous_root_agent",
 		},
 		{
 			"a control names a tool that is not there",
 			head + "tool_sources: [{id: mcp, type: mcp, path: tools.json}]\npolicies:\n  require_approval_for_tools:\n    - place_ordr\n",
-			map[string]string{"tools.json": tools}, "ambiguous_root_agent",
+			map[string]string{"tools.json": tools},
+			"ambiguous_root_agent",
 		},
 		{
 			"two sources have the name that a control names",
 			head + "tool_sources:\n  - {id: mcp, type: mcp, path: tools.json}\n  - {id: old, type: mcp, path: old.json}\npolicies: {require_approval_for_tools: [get_stock]}\n",
-			map[string]string{"tools.json": tools, "old.json": twins}, "ambiguous_root_agent",
+			map[string]string{"tools.json": tools, "old.json": twins},
+			"ambiguous_root_agent",
 		},
 		{
 			"two agents, neither called",
 			head + "tool_sources: [{id: bot, type: openai_agents_sdk, path: bot.py}]\n",
-			map[string]string{"bot.py": bot}, "ambiguous_root_agent",
+			map[string]string{"bot.py": bot},
+			"ambiguous_root_agent",
 		},
 		{
 			"a source whose authority and binding are declared",
 			head + "tool_sources: [{id: mcp, type: mcp, path: tools.json, authority: {mode: scoped, auth_type: oauth2, scopes: ['stock:read']}, " +
 				"binding: {complete: true, reason: reviewed}}]\n",
-			map[string]string{"tools.json": tools}, "missing_effect_evidence",
+			map[string]string{"tools.json": tools},
+			"missing_effect_evidence",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

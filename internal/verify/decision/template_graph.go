@@ -70,8 +70,11 @@ func (b *builder) binding(i *effect.Issue, kind string) Next {
 			t.Key, agent, accepted = "agent", review, unique(agents)
 		}
 		t.Edits = []Edit{push("/agent_bindings/declarations", object{
-			{Key: "agent", Value: agent}, {Key: "complete", Value: review},
-			{Key: "tools", Value: []any{review}}, {Key: "handoffs", Value: []any{review}}, {Key: "reason", Value: review},
+			{Key: "agent", Value: agent},
+			{Key: "complete", Value: review},
+			{Key: "tools", Value: []any{review}},
+			{Key: "handoffs", Value: []any{review}},
+			{Key: "reason", Value: review},
 		})}
 		return b.next(kind, t, accepted, what, why)
 	}

@@ -60,6 +60,7 @@ func forPeople(in *Input, v *Verifier, style Style) string {
 	w.line("### Release gate for agents")
 	w.line("")
 	w.verdict()
+	w.unread(v)
 	c := ChangeOf(in)
 	if style == FindingsFirst {
 		w.items()
@@ -84,16 +85,21 @@ func undecided(v *Verifier) string {
 	w.line("### Release gate for agents")
 	w.line("")
 	w.line("**Nothing was decided.** %s", plain(v.Control.Reason(), sentenceLimit))
-	if v.DiffStatus.Reason != "" {
-		w.line("")
-		w.line("The change was not read in full: %s. %s", plain(strings.ReplaceAll(string(v.DiffStatus.Reason), "_", " "), nameLimit),
-			plain(string(v.DiffStatus.Remediation), sentenceLimit))
-	}
+	w.unread(v)
 	for _, n := range v.BaseNotes {
 		w.line("- %s", plain(n, sentenceLimit))
 	}
 	w.disclaimer()
 	return w.b.String()
+}
+
+// unread says what of the change was not read; nothing when all of it was.
+func (w *writer) unread(v *Verifier) {
+	if v.DiffStatus.Reason != "" {
+		w.line("")
+		w.line("The change was not read in full: %s. %s", plain(strings.ReplaceAll(string(v.DiffStatus.Reason), "_", " "), nameLimit),
+			plain(string(v.DiffStatus.Remediation), sentenceLimit))
+	}
 }
 
 // items lists the first blockers and review items, each with its place.
