@@ -137,8 +137,11 @@ func (e *engine) finish(found []Finding) error {
 
 // filter splits off what rests on words and patterns alone, when asked.
 func (e *engine) filter(found []Finding) (kept, aside []Finding) {
+	if !e.opt.NoHeuristics {
+		return found, nil
+	}
 	for _, f := range found {
-		if e.opt.NoHeuristics && (f.Provenance == KeywordHeuristic || f.Provenance == RegexHeuristic) {
+		if f.Provenance == KeywordHeuristic || f.Provenance == RegexHeuristic {
 			aside = append(aside, f)
 		} else {
 			kept = append(kept, f)
