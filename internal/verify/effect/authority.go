@@ -138,8 +138,9 @@ func (a authority) choose(block *manifest.Authority, d *manifest.Action) authori
 	if stated.status != AuthorityDeclared {
 		return a
 	}
+	cover := NewCover(stated.scopes)
 	for _, scope := range a.scopes {
-		if !coveredBy(stated.scopes, scope) {
+		if !cover.Has(scope) {
 			a.why = "The source needs the scope " + scope + ", which the declaration leaves out."
 			return a
 		}
@@ -213,8 +214,9 @@ func (a authority) check(mode, authType, credential string, scopes []string, who
 	if !given {
 		return a
 	}
+	cover := NewCover(scopes)
 	for _, scope := range a.scopes {
-		if !coveredBy(scopes, scope) {
+		if !cover.Has(scope) {
 			return a.conflict("The source needs the scope " + scope + ", which " + who + " leaves out.")
 		}
 	}

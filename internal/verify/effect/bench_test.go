@@ -96,6 +96,14 @@ func TestToolsThatShareOneNameAreResolvedInTime(t *testing.T) {
 	if err != nil || len(s.Catalog) != 3000 || len(s.Catalog[0].Issues) != 2 {
 		t.Fatalf("%v, %d tools", err, len(s.Catalog))
 	}
+	for i := range 3000 {
+		path := []string{"policies", "require_approval_for_tools", fmt.Sprint(i)}
+		m.Policies.Approval = append(m.Policies.Approval, manifest.Selector{Tool: "run", Path: path}, manifest.Selector{Tool: fmt.Sprint("gone", i), Path: path})
+		r.Edges = append(r.Edges, tool.Edge{Kind: tool.DirectTool, Agent: "a", To: "run", Complete: true, Origin: code(i)})
+	}
+	if _, err := effect.Resolve(m, r); err != nil {
+		t.Fatal(err)
+	}
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}

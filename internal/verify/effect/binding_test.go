@@ -187,6 +187,13 @@ func TestAnIssueOfTheRootNamesTheAgents(t *testing.T) {
 	same(t, "key without any agent", s.Graph.Issues[0].Key, "agent_bindings.declarations")
 }
 
+func TestOneMissingToolIsOneIssueHoweverOftenItIsNamed(t *testing.T) {
+	s := resolve(t, header, drawn("a", "a -> no_such", "a -> no_such", "a -> no_other"))
+	if len(s.Graph.Issues) != 2 || s.Graph.Issues[1].At.Start.Line != 100 {
+		t.Errorf("%+v", s.Graph.Issues)
+	}
+}
+
 func TestOneNameInTwoSourcesIsTwoAgents(t *testing.T) {
 	r := drawn("bot", "bot -> get")
 	r.Agents = append(r.Agents, tool.Agent{Name: "bot", Origin: tool.Origin{Type: "n8n", SourceID: "flow", Ref: "flow.json"}})

@@ -31,6 +31,7 @@ type claims struct {
 	t    *Tool
 	ids  claimIDs
 	list []Claim
+	at   map[string]int // by id, into list
 }
 
 // claimIDs remembers the ids of claims: tools of one source make the same few
@@ -80,14 +81,16 @@ func (c *claims) add(claim Claim) {
 		claim.Provenance = "static_declaration"
 	}
 	claim.ID = c.ids.of(&claim)
-	for i, have := range c.list {
-		if have.ID == claim.ID {
-			if compareClaims(claim, have) < 0 {
-				c.list[i] = claim
-			}
-			return
+	if i, ok := c.at[claim.ID]; ok {
+		if compareClaims(claim, c.list[i]) < 0 {
+			c.list[i] = claim
 		}
+		return
 	}
+	if c.at == nil {
+		c.at = map[string]int{}
+	}
+	c.at[claim.ID] = len(c.list)
 	c.list = append(c.list, claim)
 }
 

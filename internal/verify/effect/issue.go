@@ -47,17 +47,17 @@ func at(o tool.Origin, kind, subject, why string) Issue {
 	return Issue{Kind: kind, Subject: subject, Why: why, SourceID: o.SourceID, SourceType: o.Type, SourceRef: o.Ref, At: o}
 }
 
-// tidy sorts issues and drops repetitions.
+// tidy sorts issues and drops repetitions: the same thing seen at several places
+// is one issue, at the first of them.
 func tidy(issues []Issue) []Issue {
 	compare := func(a, b Issue) int {
 		return cmp.Or(
-			strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject), strings.Compare(a.ToolID, b.ToolID),
-			strings.Compare(a.SourceID, b.SourceID), strings.Compare(a.SourceRef, b.SourceRef),
+			strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject), strings.Compare(a.Agent, b.Agent),
+			strings.Compare(a.ToolID, b.ToolID), strings.Compare(a.SourceID, b.SourceID), strings.Compare(a.SourceRef, b.SourceRef),
 			slices.Compare(a.Path, b.Path), strings.Compare(a.Why, b.Why), slices.Compare(a.Candidates, b.Candidates),
-			comparePlaces(a.At, b.At),
 		)
 	}
-	slices.SortFunc(issues, compare)
+	slices.SortFunc(issues, func(a, b Issue) int { return cmp.Or(compare(a, b), comparePlaces(a.At, b.At)) })
 	return slices.CompactFunc(issues, func(a, b Issue) bool { return compare(a, b) == 0 })
 }
 

@@ -222,6 +222,9 @@ func TestScopeCoverIsReflexiveAndTransitive(t *testing.T) {
 		if effect.Covers(a, b) && effect.Covers(b, c) && !effect.Covers(a, c) {
 			t.Fatalf("%q covers %q, that covers %q, and the first does not cover the last", a, b, c)
 		}
+		if declared := []string{a, b}; effect.NewCover(declared).Has(c) != (effect.Covers(a, c) || effect.Covers(b, c)) {
+			t.Fatalf("%q cover %q: %t", declared, c, effect.NewCover(declared).Has(c))
+		}
 		if effect.Covers(a, b) && effect.BroadScope(b) && !effect.BroadScope(a) {
 			t.Fatalf("%q is not broad and covers %q, which is", a, b)
 		}

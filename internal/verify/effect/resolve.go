@@ -24,6 +24,11 @@ type resolver struct {
 	orphans  []Issue         // of entries that fit no tool
 
 	assessments map[string]assessed
+
+	asked        map[string]bool // selectors whose issue is reported
+	helped       int             // entries that were told similar names
+	catalogNames []string
+	plain        []string // catalogNames without case and punctuation
 }
 
 type assessed struct {
@@ -43,6 +48,7 @@ func Resolve(m *manifest.Manifest, r *tool.Reading) (*Surface, error) {
 	x := &resolver{
 		m: m, r: r, s: &Surface{Manifest: m, Reading: r}, risk: map[string]*manifest.Risk{},
 		declared: map[string]*manifest.Action{}, assessments: map[string]assessed{},
+		asked: map[string]bool{},
 	}
 	all, err := observe(m, r)
 	if err != nil {

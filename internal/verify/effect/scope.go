@@ -21,10 +21,39 @@ func Covers(declared, scope string) bool {
 	return wild && strings.HasSuffix(prefix, ":") && strings.HasPrefix(s, prefix)
 }
 
-// coveredBy says whether any of the declared scopes covers the scope.
-func coveredBy(declared []string, scope string) bool {
+// Cover is a set of declared scopes that is asked often: Covers of any of them,
+// in time that does not grow with their number.
+type Cover struct {
+	all    bool
+	exact  map[string]bool
+	prefix map[string]bool // with the colon at the end
+}
+
+// NewCover is the cover of declared scopes.
+func NewCover(declared []string) Cover {
+	c := Cover{exact: make(map[string]bool, len(declared)), prefix: map[string]bool{}}
 	for _, d := range declared {
-		if Covers(d, scope) {
+		d = strings.ToLower(strings.TrimSpace(d))
+		c.all = c.all || d == "*"
+		c.exact[d] = true
+		if prefix, wild := strings.CutSuffix(d, "*"); wild && strings.HasSuffix(prefix, ":") {
+			c.prefix[prefix] = true
+		}
+	}
+	return c
+}
+
+// Has says whether any of the declared scopes covers the scope.
+func (c Cover) Has(scope string) bool {
+	s := strings.ToLower(strings.TrimSpace(scope))
+	if c.all || c.exact[s] {
+		return true
+	}
+	if len(c.prefix) == 0 {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] == ':' && c.prefix[s[:i+1]] {
 			return true
 		}
 	}

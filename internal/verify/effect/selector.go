@@ -110,6 +110,13 @@ func (x *resolver) one(sel manifest.Selector, what string) *Tool {
 	if len(hits) == 1 {
 		return hits[0]
 	}
+	// The same question twice is one question; the number of issues must not grow
+	// with entries times tools.
+	asked := what + "\x00" + describe(sel)
+	if x.asked[asked] {
+		return nil
+	}
+	x.asked[asked] = true
 	if len(hits) == 0 {
 		x.orphan(Issue{
 			Kind: UnresolvedSelector, Subject: cmp.Or(sel.Tool, sel.ToolID), Path: sel.Path, Key: key(sel.Path),
@@ -157,33 +164,42 @@ func key(path []string) string {
 	return b.String()
 }
 
-// names are the names of the catalog.
+// names are the names of the catalog, sorted, each once.
 func (x *resolver) names() []string {
-	names := make([]string, 0, len(x.s.Catalog))
-	for _, t := range x.s.Catalog {
-		names = append(names, t.Name)
+	if x.catalogNames == nil {
+		names := make([]string, 0, len(x.s.Catalog))
+		for _, t := range x.s.Catalog {
+			names = append(names, t.Name)
+		}
+		x.catalogNames = sorted(names)
 	}
-	return sorted(names)
+	return x.catalogNames
 }
 
-// similar are names of the catalog that the writer may have meant.
+// similar are names of the catalog that the writer may have meant. Only the
+// first entries are helped that way: each has to look at all names.
 func (x *resolver) similar(name string) []string {
-	const most = 5
-	var close, all []string
+	const most, helped = 5, 100
+	all := x.names()
+	if x.helped++; x.helped > helped {
+		return nil
+	}
+	if x.plain == nil {
+		for _, n := range all {
+			x.plain = append(x.plain, plainName(n))
+		}
+	}
+	near := []string{}
 	want := plainName(name)
-	for _, t := range x.s.Catalog {
-		have := plainName(t.Name)
-		if want != "" && (strings.Contains(have, want) || strings.Contains(want, have)) && len(close) < most {
-			close = append(close, t.Name)
-		}
-		if len(all) <= most {
-			all = append(all, t.Name)
+	for i, have := range x.plain {
+		if want != "" && have != "" && len(near) < most && (strings.Contains(have, want) || strings.Contains(want, have)) {
+			near = append(near, all[i])
 		}
 	}
-	if len(close) == 0 && len(all) <= most {
-		close = all
+	if len(near) == 0 && len(all) <= most {
+		return all
 	}
-	return sorted(close)
+	return near
 }
 
 // selectControls resolves the policies of the manifest and of policy rule files.
