@@ -247,16 +247,21 @@ func (m *module) agentName(c *python.Call, targets map[*python.Call]string, own 
 	return otherwise
 }
 
-// isClone says whether a call is agent.clone(…).
+// isClone says whether a call copies an agent.
 func (r sdkReader) isClone(m *module, c *python.Call) bool { return r.cloned(m, c) != nil }
 
-// cloned is the agent that agent.clone(…) is made from, and its module.
+// cloned is the agent that agent.clone(…) or dataclasses.replace(agent, …) is
+// made from, and its module.
 func (r sdkReader) cloned(m *module, c *python.Call) *origin {
-	a, ok := c.Func.(*python.Attribute)
-	if !ok || a.Name != "clone" {
-		return nil
+	from := c.Positional(0)
+	if !m.file.Is(c.Func, "dataclasses.replace", "copy.replace") {
+		a, ok := c.Func.(*python.Attribute)
+		if !ok || a.Name != "clone" {
+			return nil
+		}
+		from = a.Value
 	}
-	for _, d := range m.defs(a.Value) {
+	for _, d := range m.defs(from) {
 		if call, ok := d.bind.Value.(*python.Call); ok && (r.isAgent(d.mod, call) || r.program.agents[call] != "") {
 			return &origin{d.mod, call}
 		}
@@ -301,7 +306,8 @@ func (r sdkReader) agent(m *module, c *python.Call, name string) {
 			r.holds(at, kind, from.mod.readList(value))
 		}
 	}
-	if c.Spread() {
+	// What stands at which place has changed between versions of the SDK.
+	if c.Spread() || r.isAgent(m, c) && c.Positional(1) != nil {
 		m.dynamic("tool_list", unsupported, name, "", c.Range)
 	}
 }

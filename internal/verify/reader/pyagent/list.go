@@ -111,6 +111,8 @@ func (l *list) read(m *module, e python.Expr, sure bool, hop int) {
 		}
 	case *python.Walrus:
 		l.read(m, e.Value, sure, hop+1)
+	case *python.Await:
+		l.read(m, e.Value, sure, hop+1)
 	case *python.Name:
 		l.name(m, e, sure, hop)
 	case *python.Attribute:

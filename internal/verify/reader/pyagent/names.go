@@ -83,8 +83,18 @@ func (m *module) defsHop(e python.Expr, hop int) []def {
 		return m.defsHop(e.Value, hop+1)
 	case *python.Walrus:
 		return m.defsHop(e.Value, hop+1)
+	case *python.Conditional:
+		return append(m.either(e.Then, hop), m.either(e.Else, hop)...)
 	}
 	return nil
+}
+
+// either are the definitions of one side of a choice; a call is its own.
+func (m *module) either(e python.Expr, hop int) []def {
+	if c, ok := e.(*python.Call); ok {
+		return []def{{mod: m, bind: &python.Binding{Kind: python.Assigned, Value: c}}}
+	}
+	return m.defsHop(e, hop+1)
 }
 
 func (m *module) ofVariable(v *python.Variable, hop int) []def {

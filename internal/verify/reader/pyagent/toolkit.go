@@ -16,7 +16,7 @@ var allowLists = []string{
 }
 
 // configurations are the arguments that say where a toolkit is described.
-var configurations = []string{"config", "config_file", "config_path", "configuration", "file", "file_path", "manifest", "path", "settings", "spec"}
+var configurations = []string{"config", "config_file", "config_path", "configuration", "file", "file_path", "manifest", "path", "settings", "spec", "tool_config"}
 
 // toolkits notes every constructor from outside of the program that opens a
 // family of tools (tool.Toolkit): one that is called so, or that takes an
@@ -91,47 +91,84 @@ func opens(name string) bool {
 // limits is the literal allow-list of a call, sorted; given says whether there
 // is an argument for one at all.
 func (m *module) limits(c *python.Call) (limit []string, given bool) {
+	l := limits{mod: m, found: map[string]bool{}}
+	l.call(c, 0)
+	if !l.literal {
+		return nil, l.given
+	}
+	limit = []string{}
+	for s := range l.found {
+		limit = append(limit, s)
+	}
+	slices.Sort(limit)
+	return limit, true
+}
+
+// limits collects what limits a constructor.
+type limits struct {
+	mod     *module
+	found   map[string]bool
+	given   bool
+	literal bool
+}
+
+func (l *limits) call(c *python.Call, hop int) {
 	for _, a := range c.Args {
-		if a.Stars > 0 {
-			continue
-		}
-		named := slices.Contains(allowLists, a.Name)
-		v, literal := m.file.Literal(m.unwrap(a.Value))
-		inner := map[string]bool{}
 		switch {
-		case literal && named:
-			flatten(v, "", inner)
-		case literal && slices.Contains(configurations, a.Name):
-			if !nested(v, inner) {
-				continue
-			}
-		case named:
-			given = true
-			if call, ok := m.file.Value(a.Value).(*python.Call); ok {
-				if more, ok := m.limits(call); ok && more != nil {
-					limit = append(limit, more...)
-				}
-			}
-			continue
-		default:
-			continue
-		}
-		given = true
-		if v == nil {
-			continue // None is no limit
-		}
-		if limit == nil {
-			limit = []string{}
-		}
-		for s := range inner {
-			limit = append(limit, s)
+		case a.Stars > 0:
+		case slices.Contains(allowLists, a.Name):
+			l.list(a.Value, hop)
+		case slices.Contains(configurations, a.Name):
+			l.config(a.Value, hop)
 		}
 	}
-	if limit != nil {
-		slices.Sort(limit)
-		limit = slices.Compact(limit)
+}
+
+// list is the value of an allow-list: a literal, or something made from one,
+// such as a filter.
+func (l *limits) list(e python.Expr, hop int) {
+	l.given = true
+	if v, ok := l.mod.file.Literal(l.mod.unwrap(e)); ok {
+		if v != nil { // None is no limit
+			l.literal = true
+			flatten(v, "", l.found)
+		}
+		return
 	}
-	return limit, given
+	if hop > maxHops {
+		return
+	}
+	switch e := l.mod.file.Value(e).(type) {
+	case *python.Call:
+		l.call(e, hop+1)
+	case *python.Dict:
+		l.dict(e, hop)
+	}
+}
+
+// config is a configuration that may hold an allow-list beside values that are
+// computed.
+func (l *limits) config(e python.Expr, hop int) {
+	if hop > maxHops {
+		return
+	}
+	switch e := l.mod.file.Value(e).(type) {
+	case *python.Dict:
+		l.dict(e, hop)
+	case *python.Call:
+		l.call(e, hop+1)
+	}
+}
+
+func (l *limits) dict(e *python.Dict, hop int) {
+	for _, item := range e.Items {
+		key, _ := l.mod.file.Text(item.Key)
+		if slices.Contains(allowLists, key) {
+			l.list(item.Value, hop+1)
+		} else {
+			l.config(item.Value, hop+1)
+		}
+	}
 }
 
 // unwrap is the list that set(…), list(…) and the like are made of.
@@ -177,22 +214,6 @@ func joinPath(prefix, name string) string {
 		return name
 	}
 	return prefix + "." + name
-}
-
-// nested finds allow-lists inside of a configuration.
-func nested(v any, into map[string]bool) bool {
-	config, ok := v.(map[string]any)
-	if !ok {
-		return false
-	}
-	found := false
-	for key, item := range config {
-		if slices.Contains(allowLists, key) {
-			flatten(item, "", into)
-			found = true
-		}
-	}
-	return found
 }
 
 // configured is what says what a toolkit opens: "env NAME" or a path of a file.
