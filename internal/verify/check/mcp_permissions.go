@@ -272,30 +272,58 @@ func permissionExpanded(s *Subject) []Finding {
 		}
 		switch row.Direction {
 		case delta.Broadened, delta.Mixed, delta.Unclear:
-			found = append(found, expansion(t, &row))
+			found = append(found, expansion(s, t, &row))
 		case delta.Added, delta.Removed, delta.Narrowed, delta.EvidenceOnly:
 		}
 	}
 	return found
 }
 
-func expansion(t *effect.Tool, row *delta.ChangedFact) Finding {
+// expansion rests on what is written down somewhere. Where only words raised the
+// effect or its tags it is shown and decides nothing.
+func expansion(s *Subject, t *effect.Tool, row *delta.ChangedFact) Finding {
 	changes := []map[string]any{}
 	kinds := []string{}
+	written := false
 	for _, c := range row.Changes {
 		if c.Direction == delta.EvidenceOnly || c.Direction == delta.Narrowed {
 			continue
 		}
 		changes = append(changes, map[string]any{"kind": c.Kind, "field": c.Field, "before": c.Before, "after": c.After})
 		kinds = append(kinds, c.Kind)
+		written = written || !strings.HasPrefix(c.Field, "effect.") && c.Field != "risk_tags"
 	}
 	f := about(t)
+	p := predicate("capability_expanded", true, "nothing more than at the base", sorted(kinds))
+	if claims := gained(s, t); !written {
+		p = claimed("capability_expanded", p.Expected, p.Observed, claims)
+		if !p.PolicyEligible {
+			f.Provenance = KeywordHeuristic
+		}
+	}
+	f.Support = conjunction(p)
+	f.Confidence = f.Support.Confidence
 	f.Title = t.Name + " may do more than before: " + strings.Join(sorted(kinds), ", ")
 	if row.Direction == delta.Unclear {
 		f.Title = "It cannot be told whether " + t.Name + " may do more than before: " + strings.Join(sorted(kinds), ", ")
 	}
 	f.Evidence = map[string]any{"tool": t.Name, "direction": string(row.Direction), "changes": changes}
 	return f
+}
+
+// gained are the claims about the effect of a tool that its base did not prove.
+func gained(s *Subject, t *effect.Tool) []effect.Claim {
+	a, before := s.Action(t.ID), s.Base.Action(t.ID)
+	if a == nil {
+		return nil
+	}
+	var claims []effect.Claim
+	for _, c := range a.Assessment.Claims {
+		if c.Dimension == effect.EffectDimension && (before == nil || !before.Assessment.Eligible(effect.Effect(c.Value))) {
+			claims = append(claims, c)
+		}
+	}
+	return claims
 }
 
 func readOnlyServerAdded(s *Subject) []Finding {

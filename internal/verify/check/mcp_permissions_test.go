@@ -145,6 +145,29 @@ func TestWhatAToolOfAServerGained(t *testing.T) {
 	})
 }
 
+// A new word in a description is shown; a proof counts.
+func TestWordsExpandNoPermission(t *testing.T) {
+	base := acting(t, plain(), checktest.Does(effect.Write))
+	deletes := func(c effect.Claim, control ...effect.Effect) *check.Subject {
+		return checktest.Change(base, acting(t, plain(), checktest.Does(effect.Write), func(a *effect.Action) {
+			a.Effect, a.RiskTags = effect.Destructive, []string{"destructive", "read_only"}
+			a.Assessment.Claims = append(a.Assessment.Claims, c)
+			a.Assessment.Control = append(a.Assessment.Control, control...)
+		}))
+	}
+	const id = "SHIP-MCP-PERMISSION-EXPANDED"
+	if f := checktest.Fires(t, id, deletes(word(effect.Destructive))); f.Support.PolicyEligible || f.Provenance != check.KeywordHeuristic {
+		t.Errorf("words count: %+v", f.Support)
+	}
+	if f := checktest.Fires(t, id, deletes(protocol(effect.Destructive), effect.Destructive)); !f.Support.PolicyEligible {
+		t.Errorf("proof does not count: %+v", f.Support)
+	}
+	gone := checktest.Change(acting(t, plain(), controlled("approval.required")), acting(t, plain()))
+	if f := checktest.Fires(t, id, gone); !f.Support.PolicyEligible || f.Provenance != check.StaticDeclaration {
+		t.Errorf("a control that is gone does not count: %+v", f.Support)
+	}
+}
+
 func TestNewServers(t *testing.T) {
 	const id = "SHIP-MCP-READONLY-SERVER-ADDED"
 	m := func() *manifest.Manifest { return plain() }

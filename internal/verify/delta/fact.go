@@ -200,9 +200,14 @@ func factOf(s *effect.Surface, a *effect.Action, h *hasher) Fact {
 	return f
 }
 
+// resources is what a reader saw as structure: the path of an HTTP operation, the
+// server of a tool. An annotation of a list that only looks like it is none.
 func resources(t *effect.Tool) []string {
 	list := []string{}
-	for _, key := range []string{"path", "mcp_server", "codex_plugin_mcp_server"} {
+	if _, path := t.Method(); path != "" {
+		list = append(list, path)
+	}
+	for _, key := range []string{"mcp_server", "codex_plugin_mcp_server"} {
 		if s, ok := t.Annotations[key].(string); ok && s != "" {
 			list = append(list, s)
 		}
