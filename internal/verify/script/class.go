@@ -187,12 +187,7 @@ func (f *File) fieldAssigned(i int) {
 	if !f.tokens[i+1].is(".") || f.tokens[i+2].sort == end || !f.tokens[i+3].is("=") {
 		return
 	}
-	best := -1
-	for n, c := range f.classes {
-		if c.from <= i && i < c.to && (best < 0 || c.from > f.classes[best].from) {
-			best = n
-		}
-	}
+	best := f.classAt(i)
 	if best < 0 {
 		return
 	}

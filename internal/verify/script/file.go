@@ -16,6 +16,23 @@ type File struct {
 	exports map[string]*Expr // by exported name; module.exports is "="
 	stars   []string         // modules that are exported whole
 	from    map[string]Import
+	work    int // expressions read so far
+
+	// args are the arguments of calls by their parenthesis, while Calls runs: a
+	// call inside of the arguments of another is read once.
+	args map[int][]*Expr
+}
+
+// maxWork bounds the expressions that are read of one file, some of them more
+// than once: calls stand inside of the arguments of calls.
+const maxWork = 5_000_000
+
+// tooMuch is the failure of a file that is nested and chained beyond the bound.
+func (f *File) tooMuch() *Error {
+	if f.work <= maxWork {
+		return nil
+	}
+	return &Error{Pos: Position{Line: 1, Column: 1}, Reason: "the file holds too many nested expressions", Large: true}
 }
 
 // class is the body of a class, and its fields.
@@ -42,6 +59,9 @@ func Parse(path string, src []byte) (*File, *Error) {
 	}
 	f := &File{Path: path, tokens: tokens, names: map[string][]*Binding{}, exports: map[string]*Expr{}, from: map[string]Import{}}
 	f.outline()
+	if err := f.tooMuch(); err != nil {
+		return nil, err
+	}
 	return f, nil
 }
 
@@ -98,12 +118,7 @@ func (f *File) Lookup(name string, at int) *Binding {
 
 // Field is the field of the class around a token.
 func (f *File) Field(name string, at int) (Field, bool) {
-	best := -1
-	for i, c := range f.classes {
-		if c.from <= at && at < c.to && (best < 0 || c.from > f.classes[best].from) {
-			best = i
-		}
-	}
+	best := f.classAt(at)
 	if best < 0 {
 		return Field{}, false
 	}
@@ -111,10 +126,27 @@ func (f *File) Field(name string, at int) (Field, bool) {
 	return field, ok
 }
 
+// classAt is the innermost class around a token, -1 without one.
+func (f *File) classAt(at int) int {
+	best := -1
+	if len(f.classes) > maxSame {
+		return best
+	}
+	for i, c := range f.classes {
+		if c.from <= at && at < c.to && (best < 0 || c.from > f.classes[best].from) {
+			best = i
+		}
+	}
+	return best
+}
+
 // Loops are the loop variables and the parameters of functions given to forEach
 // and map in whose scope a token stands, innermost first.
 func (f *File) Loops(at int) []*Binding {
 	var out []*Binding
+	if len(f.each) > maxSame {
+		return nil
+	}
 	for _, b := range f.each {
 		if b.from <= at && at < b.to {
 			out = append(out, b)
@@ -162,9 +194,12 @@ func (f *File) bodyAt(i int) int {
 }
 
 // Calls are the calls of methods with one of these names, in the order of the
-// file. The callee of each is a Member.
-func (f *File) Calls(names ...string) []*Expr {
+// file. The callee of each is a Member. The error says that the file is nested
+// too much to be read in full.
+func (f *File) Calls(names ...string) ([]*Expr, *Error) {
 	var out []*Expr
+	f.args = map[int][]*Expr{}
+	defer func() { f.args = nil }()
 	for i := range f.tokens {
 		t := &f.tokens[i]
 		var name string
@@ -180,8 +215,11 @@ func (f *File) Calls(names ...string) []*Expr {
 		if call := f.callAt(i, name); call != nil {
 			out = append(out, call)
 		}
+		if err := f.tooMuch(); err != nil {
+			return nil, err
+		}
 	}
-	return out
+	return out, nil
 }
 
 // callAt is the call whose method name is token i.
@@ -205,40 +243,43 @@ func (f *File) callAt(i int, name string) *Expr {
 	if next < 0 || !f.tokens[next].is("(") || receiver < 0 {
 		return nil
 	}
-	start := f.chainStart(receiver)
+	start, whole := f.chainStart(receiver)
 	p := &parser{File: f, i: start}
-	e := p.postfix()
-	for e != nil {
-		if e.Kind == Call && e.X != nil && e.X.Kind == Member && e.X.Text == name && e.X.At == i {
-			call := *e
-			call.At, call.Pos = e.X.At, f.tokens[start].pos()
-			return &call
-		}
-		if e.Kind == Unknown && len(e.Args) > 0 {
-			e = e.Args[0]
-			continue
-		}
-		e = e.X
+	x := &Expr{Kind: Unknown, At: start, Pos: f.tokens[start].pos()}
+	if whole {
+		x = p.chain(receiver + 1)
 	}
-	return nil
+	args, ok := f.args[next]
+	if !ok {
+		p.i = next + 1
+		args = p.items(")")
+	}
+	member := &Expr{Kind: Member, X: x, Text: name, At: i, Pos: f.tokens[i].pos()}
+	return &Expr{Kind: Call, X: member, Args: args, At: i, Pos: f.tokens[start].pos()}
 }
 
+// maxHops is how long a chain of members and calls is followed backwards.
+const maxHops = 16
+
 // chainStart is the first token of the chain of members and calls that ends
-// with token i.
-func (f *File) chainStart(i int) int {
-	for i > 0 {
+// with token i, and whether the chain is followed to its start.
+func (f *File) chainStart(i int) (int, bool) {
+	for hops := 0; i > 0; hops++ {
+		if hops > maxHops {
+			return i, false
+		}
 		t := &f.tokens[i]
 		switch {
-		case t.is("!") && i > 0:
+		case t.is("!"):
 			i--
 			continue
 		case t.sort == templateTail:
-			return int(t.match)
+			return int(t.match), true
 		case (t.is(")") || t.is("]")) && t.match >= 0:
 			i = int(t.match)
 			before := i - 1
 			if before < 0 || !f.endsValue(before) {
-				return i // in parentheses, or a list
+				return i, true // in parentheses, or a list
 			}
 			i = before
 			continue
@@ -248,12 +289,12 @@ func (f *File) chainStart(i int) int {
 				continue
 			}
 			if i > 0 && f.tokens[i-1].isWord("new") {
-				return i - 1
+				return i - 1, true
 			}
 		}
-		return i
+		return i, true
 	}
-	return max(i, 0)
+	return max(i, 0), true
 }
 
 // endsValue says that a ( or [ after the token is applied to a value.

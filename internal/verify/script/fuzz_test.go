@@ -31,7 +31,11 @@ func FuzzScript(f *testing.F) {
 		}
 		file.Modules()
 		p := &script.Program{Load: func(from *script.File, _ string) *script.File { return from }}
-		for _, call := range file.Calls("tool", "registerTool", "a") {
+		calls, err := file.Calls("tool", "registerTool", "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range calls {
 			if call.Pos.Line < 1 || call.Pos.Line > lines {
 				t.Fatalf("%+v", call)
 			}

@@ -39,7 +39,11 @@ func TestAFullParserSeesTheSameCalls(t *testing.T) {
 			return
 		}
 		var ours []string
-		for _, call := range file.Calls(names(theirs)...) {
+		found, failure := file.Calls(names(theirs)...)
+		if failure != nil {
+			t.Errorf("%s: %v", name, failure)
+		}
+		for _, call := range found {
 			ours = append(ours, ourCall(file, call))
 		}
 		slices.Sort(ours)

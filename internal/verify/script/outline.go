@@ -7,7 +7,7 @@ import (
 
 // outline walks over all tokens once and notes what names stand for.
 func (f *File) outline() {
-	for i := 0; i < len(f.tokens)-lookahead; i++ {
+	for i := 0; i < len(f.tokens)-lookahead && f.work <= maxWork; i++ {
 		t := &f.tokens[i]
 		if i > 0 && (f.tokens[i-1].is(".") || f.tokens[i-1].is("?.")) {
 			continue
@@ -270,7 +270,11 @@ func (f *File) iterated(i int) *Expr {
 		!slices.Contains([]string{"forEach", "map", "flatMap"}, f.tokens[i-2].text) {
 		return nil
 	}
-	p := &parser{File: f, i: f.chainStart(i - 4)}
+	start, whole := f.chainStart(i - 4)
+	if !whole {
+		return nil
+	}
+	p := &parser{File: f, i: start}
 	e := p.chain(i - 3)
 	if p.i != i-3 {
 		return nil

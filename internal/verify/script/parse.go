@@ -116,7 +116,8 @@ func (p *parser) binary() *Expr {
 
 // unary reads prefix operators, and the casts of TypeScript around them.
 func (p *parser) unary() *Expr {
-	if p.depth++; p.depth > maxParse {
+	p.work++
+	if p.depth++; p.depth > maxParse || p.work > maxWork {
 		return p.giveUp()
 	}
 	defer func() { p.depth-- }()
@@ -259,8 +260,12 @@ func (p *parser) step(before int) {
 
 func (p *parser) call(e *Expr) *Expr {
 	out := &Expr{Kind: Call, X: e, At: e.At, Pos: e.Pos}
+	open := p.i
 	p.i++
 	out.Args = p.items(")")
+	if p.args != nil {
+		p.args[open] = out.Args
+	}
 	return out
 }
 

@@ -4,7 +4,7 @@ import "slices"
 
 // maxAngle is how many tokens type arguments may take; a < that closes later is
 // an operator. It keeps a long chain of comparisons linear.
-const maxAngle = 400
+const maxAngle = 200
 
 // angles is the token after the type arguments that open at i, -1 when the < is
 // an operator.

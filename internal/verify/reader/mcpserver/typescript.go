@@ -163,7 +163,11 @@ func (s *scripts) exists(name string) bool {
 
 // registrations reads every call of a file that registers tools.
 func (s *scripts) registrations(f *script.File) {
-	for _, call := range f.Calls("registerTool", "tool", "setRequestHandler") {
+	calls, failure := f.Calls("registerTool", "tool", "setRequestHandler")
+	if failure != nil {
+		s.keep(&tool.SourceError{Path: f.Path, Problem: tool.TooLarge, Detail: failure.Reason, Err: failure})
+	}
+	for _, call := range calls {
 		s.prog.Reset()
 		n := script.Node{File: f, Expr: call}
 		switch call.X.Text {
@@ -184,12 +188,16 @@ func (s *scripts) registrations(f *script.File) {
 // each reads a registration once, or once for each element of the literal list
 // that the loop around it goes over.
 func (s *scripts) each(n script.Node, read func(script.Node)) {
-	loops := n.File.Loops(n.Expr.At)
-	if len(loops) == 0 || len(n.Expr.Args) == 0 {
+	if len(n.Expr.Args) == 0 {
 		read(n)
 		return
 	}
 	if _, ok := s.prog.Text(n.At(n.Expr.Args[0])); ok {
+		read(n)
+		return
+	}
+	loops := n.File.Loops(n.Expr.At)
+	if len(loops) == 0 {
 		read(n)
 		return
 	}
