@@ -58,8 +58,7 @@ type block struct {
 	used func(*manifest.Manifest) bool
 }
 
-// blocks are the framework blocks in the order of §4.5. One without a reader is
-// unsupported.
+// blocks are the framework blocks in the order of §4.5.
 var blocks = []block{
 	{"openai_api", listing.ReadOpenAI, func(m *manifest.Manifest) bool { return m.OpenAI != nil }},
 	{"anthropic", listing.ReadAnthropic, func(m *manifest.Manifest) bool { return m.Anthropic != nil }},
@@ -82,10 +81,6 @@ func Read(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.SourceError) {
 	}
 	for _, b := range blocks {
 		if !b.used(m) {
-			continue
-		}
-		if b.read == nil {
-			unsupported(out, tool.Source{ID: b.name, Type: b.name, Path: m.Name})
 			continue
 		}
 		r, err := b.read(m, tree)

@@ -76,3 +76,28 @@ func TestASourceThatIsNotOptionalStopsTheReading(t *testing.T) {
 		}
 	}
 }
+
+// Every type that §4.4 lists and every block of §4.5 has a reader.
+func TestNoListedKindIsUnsupported(t *testing.T) {
+	m := &manifest.Manifest{
+		Name: "shipgate.yaml", OpenAI: &manifest.OpenAI{}, Anthropic: &manifest.Anthropic{}, ADK: &manifest.ADK{},
+		LangChain: &manifest.Framework{}, CrewAI: &manifest.Framework{}, Plugins: &manifest.Plugins{}, N8N: &manifest.N8N{},
+	}
+	for _, kind := range []string{
+		"mcp", "openapi", "openai_agents_sdk", "google_adk", "langchain", "crewai", "codex_config", "codex_plugin", "conductor", "mcp_server",
+	} {
+		m.Sources = append(m.Sources, manifest.Source{ID: kind, Type: kind, Path: "gone", Optional: true})
+	}
+	r, err := reader.Read(m, fstest.MapFS{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range r.Sources {
+		if s.State == tool.Unsupported || s.State == tool.Loaded && s.Path == "gone" {
+			t.Errorf("%+v", s)
+		}
+	}
+	if len(r.Sources) < 17 {
+		t.Errorf("%d sources: %v", len(r.Sources), states(r))
+	}
+}

@@ -64,6 +64,8 @@ type goPackage struct {
 	values map[string]goValue // package-level constants and variables
 	funcs  map[string]goFunc
 	types  map[string]goType
+
+	assigned map[*ast.FuncDecl]map[string][]ast.Expr
 }
 
 type goFile struct {
@@ -119,7 +121,7 @@ func (g *golang) load(dir string, names []string) *tool.SourceError {
 	if !known {
 		return nil
 	}
-	p := &goPackage{dir: dir, values: map[string]goValue{}, funcs: map[string]goFunc{}, types: map[string]goType{}}
+	p := &goPackage{dir: dir, values: map[string]goValue{}, funcs: map[string]goFunc{}, types: map[string]goType{}, assigned: map[*ast.FuncDecl]map[string][]ast.Expr{}}
 	for _, name := range mine {
 		if err := g.parse(p, name); err != nil {
 			return err

@@ -85,26 +85,47 @@ func declaredIn(list []ast.Stmt, name string, pos token.Pos) (ast.Expr, bool) {
 }
 
 // reassigned says whether a name gets another value in the function around.
-// Growing a list with append is no other value for who asks where tools stand.
 func (s scope) reassigned(name string, first ast.Expr) bool {
-	changed := false
 	for _, n := range s.stack {
 		fn, ok := n.(*ast.FuncDecl)
 		if !ok || fn.Body == nil {
 			continue
 		}
-		ast.Inspect(fn.Body, func(n ast.Node) bool {
-			if x, ok := n.(*ast.AssignStmt); ok && x.Tok != token.DEFINE {
-				for i, left := range x.Lhs {
-					if id, ok := left.(*ast.Ident); ok && id.Name == name && (i >= len(x.Rhs) || x.Rhs[i] != first) {
-						changed = true
-					}
-				}
+		for _, value := range s.p.assignments(fn)[name] {
+			if value != first {
+				return true
 			}
-			return !changed
-		})
+		}
 	}
-	return changed
+	return false
+}
+
+// assignments are the values that the names of a function are given after their
+// declaration; nil stands for one that is not an expression of its own. They
+// are collected once for each function, which may register thousands of tools.
+func (p *goPackage) assignments(fn *ast.FuncDecl) map[string][]ast.Expr {
+	if known, ok := p.assigned[fn]; ok {
+		return known
+	}
+	found := map[string][]ast.Expr{}
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		x, ok := n.(*ast.AssignStmt)
+		if !ok || x.Tok == token.DEFINE {
+			return true
+		}
+		for i, left := range x.Lhs {
+			if id, ok := left.(*ast.Ident); ok {
+				var value ast.Expr
+				if len(x.Rhs) == len(x.Lhs) {
+					value = x.Rhs[i]
+				}
+				found[id.Name] = append(found[id.Name], value)
+			}
+		}
+		return true
+	})
+	p.assigned[fn] = found
+	return found
 }
 
 func hasParam(fn *ast.FuncType, name string) bool {
