@@ -38,6 +38,9 @@ func (r *n8nReader) emit(w *workflow) *tool.SourceError {
 		if err := e.node(n); err != nil {
 			return err
 		}
+		if err := e.provided(n); err != nil {
+			return err
+		}
 	}
 	count := e.collect()
 	for _, o := range e.own {
@@ -113,6 +116,9 @@ func (e *n8nEmit) node(n *node) *tool.SourceError {
 	}
 	d := describe(n)
 	d.asked = asked
+	if e.edges += len(users) * (len(d.names) + len(d.dynamic) + len(e.lists[n.name])); e.edges > maxEdges {
+		return tooMany(e.w, "tool connections")
+	}
 	if !e.w.live || n.disabled {
 		d.note("n8n_active", false)
 	}
@@ -291,6 +297,31 @@ func (e *n8nEmit) assistant(n *node) {
 			Framework: n8nBlock, Kind: "toolset", Reason: "runtime_call", Agent: n.name, Name: n.name, Node: n.id, Origin: n.at,
 		})
 	}
+}
+
+// provided adds the tools that a provider runs for a model, to every agent that
+// thinks with it. The flow says that they are on and nothing else.
+func (e *n8nEmit) provided(n *node) *tool.SourceError {
+	names := n.provided()
+	if len(names) == 0 {
+		return nil
+	}
+	users := n.thinkers
+	if n.agent() {
+		users = append(users[:len(users):len(users)], n)
+	}
+	if e.edges += len(users) * len(names); e.edges > maxEdges {
+		return tooMany(e.w, "tool connections")
+	}
+	d := &description{
+		kind: "n8n_ai_tool", edge: tool.DirectTool, names: names, method: "prebuilt", confidence: tool.Low,
+		notes: map[string]any{"n8n_node_type": n.vendor + "." + n.kind, "n8n_node_id": n.id},
+	}
+	if !e.w.live || n.disabled {
+		d.note("n8n_active", false)
+	}
+	e.own = append(e.own, owned{n, d, users})
+	return nil
 }
 
 func count(nodes []*node, is func(*node) bool) int {

@@ -1,9 +1,13 @@
 package flow_test
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/reader/flow"
@@ -317,6 +321,46 @@ func TestAToolThatRunsAWorkflowLeadsToTheAgentsInIt(t *testing.T) {
 	same(t, "dynamic", dynamics(r), []string{"workflow unresolved_workflow second of Agent"})
 }
 
+func TestWhatAModelsProviderRunsIsATool(t *testing.T) {
+	model := `{"id":"l","name":"Model","type":"@n8n/n8n-nodes-langchain.lmChatOpenAi","typeVersion":1.3,"parameters":{"builtInTools":{"webSearch":{"size":"low"},"codeInterpreter":false}}}`
+	alone := `{"id":"o","name":"Ask","type":"@n8n/n8n-nodes-langchain.openAi","typeVersion":2,"parameters":{"builtInTools":{"codeInterpreter":true}}}`
+	text := `{"name":"w","nodes":[` + strings.Join([]string{firstAgent, helper, model, alone}, ",") +
+		`],"connections":{"Model":{"ai_languageModel":[[{"node":"First","type":"ai_languageModel","index":0},{"node":"Helper","type":"ai_languageModel","index":0}]]}}}`
+	r := n8n(t, tree("f.json", text), "f.json")
+	same(t, "tools", shown(r), []string{"n8n_ai_tool webSearch low", "n8n_ai_tool codeInterpreter low"})
+	same(t, "edges", edges(r), []string{"First -direct_tool-> webSearch", "Helper -direct_tool-> webSearch", "Ask -direct_tool-> codeInterpreter"})
+}
+
+// The order of nodes and of connections says nothing.
+func TestTheOrderOfAnN8NFileDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var nodes, wires []string
+		for i := range rapid.IntRange(1, 6).Draw(t, "agents") {
+			nodes = append(nodes, fmt.Sprintf(`{"id":"a%d","name":"A%d","type":"@n8n/n8n-nodes-langchain.agent","parameters":{}}`, i, i))
+		}
+		held := len(nodes)
+		for i := range rapid.IntRange(1, 8).Draw(t, "tools") {
+			name := rapid.SampledFrom([]string{"find", "send", "drop"}).Draw(t, "name")
+			nodes = append(nodes, fmt.Sprintf(`{"id":"t%d","name":"T%d","type":"@n8n/n8n-nodes-langchain.toolCode","typeVersion":1.1,"parameters":{"name":"%s"}}`, i, i, name))
+			wires = append(wires, fmt.Sprintf(`"T%d":{"ai_tool":[[{"node":"A%d","type":"ai_tool","index":0}]]}`, i, rapid.IntRange(0, held-1).Draw(t, "agent")))
+		}
+		read := func(nodes, wires []string) []string {
+			text := `{"name":"w","nodes":[` + strings.Join(nodes, ",") + `],"connections":{` + strings.Join(wires, ",") + `}}`
+			r, err := flow.ReadN8N(&manifest.Manifest{N8N: &manifest.N8N{Workflows: artifacts("w.json")}}, tree("w.json", text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := append(append(shown(r), edges(r)...), agents(r)...)
+			slices.Sort(out)
+			return out
+		}
+		before := read(nodes, wires)
+		if after := read(rapid.Permutation(nodes).Draw(t, "nodes"), rapid.Permutation(wires).Draw(t, "wires")); !slices.Equal(before, after) {
+			t.Fatalf("%v became %v", before, after)
+		}
+	})
+}
+
 func TestAnInventoryThatNamesAnMCPClientStandsForIt(t *testing.T) {
 	files := tree(
 		"w.json", agentFlow(`"type":"@n8n/n8n-nodes-langchain.mcpClientTool","typeVersion":1,"parameters":{}`),
@@ -353,8 +397,11 @@ func TestWhatMultipliesIsBounded(t *testing.T) {
 		hub[i] = `{"node":"A` + strconv.Itoa(i) + `","type":"ai_tool","index":0}`
 	}
 	text = strings.TrimSuffix(text, "}}") + `,"Ask":{"ai_tool":[[` + strings.Join(hub, ",") + `]]}}}`
-	_, err := flow.ReadN8N(&manifest.Manifest{N8N: &manifest.N8N{Workflows: artifacts("w.json")}}, tree("w.json", text))
-	if err == nil || err.Problem != tool.TooLarge {
-		t.Errorf("got %v", err)
+	wide := `"type":"@n8n/n8n-nodes-langchain.mcpClientTool","parameters":{"include":"selected","includeTools":[` + strings.Repeat(`"={{x}}",`, 60_000) + `"a"]}`
+	for _, text := range []string{text, agentFlow(wide)} {
+		_, err := flow.ReadN8N(&manifest.Manifest{N8N: &manifest.N8N{Workflows: artifacts("w.json")}}, tree("w.json", text))
+		if err == nil || err.Problem != tool.TooLarge {
+			t.Errorf("got %v", err)
+		}
 	}
 }

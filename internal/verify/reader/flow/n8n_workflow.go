@@ -35,6 +35,7 @@ type node struct {
 	community bool
 	at        tool.Origin
 	users     []*node // nodes that this one is offered to as a tool
+	thinkers  []*node // agents that think with this model
 	used      bool    // it is offered one itself
 }
 
@@ -81,10 +82,13 @@ func (w *workflow) node(v source.Value, index int) {
 }
 
 // connect reads the ai_tool connections: {"<tool>": {"ai_tool": [[{"node":
-// "<user>"}]]}}.
+// "<user>"}]]}}, and which model an agent thinks with, written alike.
 func (w *workflow) connect(connections source.Value) {
 	for _, m := range connections.Members {
 		from, known := w.byName[m.Key]
+		if known {
+			w.think(from, m.Value.Get("ai_languageModel"))
+		}
 		offered := map[*node]bool{}
 		for _, output := range m.Value.Get("ai_tool").Items {
 			for _, target := range output.Items {
@@ -100,6 +104,18 @@ func (w *workflow) connect(connections source.Value) {
 					from.users = append(from.users, to)
 					to.used = true
 				}
+			}
+		}
+	}
+}
+
+func (w *workflow) think(model *node, outputs source.Value) {
+	seen := map[*node]bool{}
+	for _, output := range outputs.Items {
+		for _, target := range output.Items {
+			if user, ok := w.byName[target.Get("node").Str()]; ok && !seen[user] {
+				seen[user] = true
+				model.thinkers = append(model.thinkers, user)
 			}
 		}
 	}
@@ -132,7 +148,23 @@ func (n *node) client() bool {
 
 // agent says that a model decides in this node.
 func (n *node) agent() bool {
-	return n.is("agent", "agentTool", "openAiAssistant") || n.used && !n.server() && !n.human()
+	return n.is("agent", "agentTool", "openAiAssistant") || n.used && !n.server() && !n.human() ||
+		n.vendor != "n8n-nodes-base" && !n.community && len(n.provided()) > 0 && !strings.HasPrefix(n.kind, "lm")
+}
+
+// provided are the tools that the model's provider runs, such as searching the
+// web, where the node switches them on.
+func (n *node) provided() []string {
+	var names []string
+	for _, m := range n.params.Get("builtInTools").Members {
+		if off := m.Value.Kind == source.Null || m.Value.Kind == source.Bool && !m.Value.Truth; !off {
+			names = append(names, m.Key)
+		}
+	}
+	for _, v := range n.params.Get("nativeTools").Strings() {
+		names = append(names, v.Text)
+	}
+	return names
 }
 
 // offers says that the node is a tool for a model, whether it is connected or
