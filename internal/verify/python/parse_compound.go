@@ -165,6 +165,9 @@ func (p *parser) match() Stmt {
 	m := &Match{}
 	at := p.tok().start
 	m.Subject = p.listOf(at, func() Expr { return p.starOr(p.named) })
+	if _, starred := m.Subject.(*Starred); starred {
+		p.fail(at, "a star outside of a list")
+	}
 	p.wantOp(":")
 	if p.tok().kind != newline || p.ahead().kind != indent {
 		p.unexpected("an indented case")

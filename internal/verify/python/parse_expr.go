@@ -41,9 +41,6 @@ func (p *parser) starts() bool {
 func (p *parser) listOf(start Pos, item func() Expr) Expr {
 	first := item()
 	if !p.op(",") {
-		if s, ok := first.(*Starred); ok && p.fault == nil && s.Start == start {
-			p.fail(start, "a star outside of a list")
-		}
 		return first
 	}
 	items := []Expr{first}
@@ -69,18 +66,6 @@ func (p *parser) starList() Expr {
 func (p *parser) starListOrYield() Expr {
 	if p.word("yield") {
 		return p.yield()
-	}
-	start := p.tok().start
-	if p.op("*") { // *a, = b and *a = b, the second a fault of its target
-		first := p.starOr(p.expression)
-		if !p.op(",") {
-			return first
-		}
-		items := []Expr{first}
-		for p.takeOp(",") && p.starts() {
-			items = append(items, p.starOr(p.expression))
-		}
-		return &Sequence{Range: p.since(start), Kind: Tuple, Items: items}
 	}
 	return p.starList()
 }

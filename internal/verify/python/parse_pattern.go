@@ -95,9 +95,43 @@ func (p *parser) valuePattern() *Pattern {
 	if p.tok().kind == text {
 		value = p.strings()
 	} else {
-		value = p.binary(sum)
+		value = p.signed()
+		if op := p.tok(); p.op("+") || p.op("-") {
+			p.next()
+			right := p.tok()
+			if right.kind != number || numeral(right).Kind != Imaginary || imaginary(value) {
+				p.unexpected("an imaginary number")
+				return &Pattern{Kind: MatchAs}
+			}
+			p.next()
+			value = &Binary{Range: p.since(start), Op: op.text, Left: value, Right: numeral(right)}
+		}
 	}
 	return &Pattern{Range: p.since(start), Kind: MatchValue, Value: value}
+}
+
+// signed is a number with or without a minus.
+func (p *parser) signed() Expr {
+	start := p.tok().start
+	minus := p.takeOp("-")
+	t := p.tok()
+	if t.kind != number {
+		p.unexpected("a number")
+		return p.broken()
+	}
+	p.next()
+	if !minus {
+		return numeral(t)
+	}
+	return &Unary{Range: p.since(start), Op: "-", Operand: numeral(t)}
+}
+
+func imaginary(e Expr) bool {
+	if u, ok := e.(*Unary); ok {
+		e = u.Operand
+	}
+	n, ok := e.(*Number)
+	return ok && n.Kind == Imaginary
 }
 
 func (p *parser) namePattern() *Pattern {
