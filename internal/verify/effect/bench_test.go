@@ -56,11 +56,11 @@ func BenchmarkResolve(b *testing.B) {
 	}
 }
 
-// A loop over all tools for each tool shows as twenty times the time per tool.
+// A loop over all tools for each tool shows as ten times the time per tool.
 // Both sizes are taken side by side, and the fairest of some rounds counts: the
 // machine has other work.
 func TestTheTimePerToolDoesNotGrow(t *testing.T) {
-	const small, large = 200, 4000
+	const small, large = 200, 2000
 	measure := func(m *manifest.Manifest, r *tool.Reading, n int) float64 {
 		start := time.Now()
 		s, err := effect.Resolve(m, r)
@@ -76,7 +76,7 @@ func TestTheTimePerToolDoesNotGrow(t *testing.T) {
 		one := max(measure(fewM, few, small), measure(fewM, few, small))
 		best = min(best, measure(manyM, many, large)/one)
 	}
-	if best > 6 {
+	if best > 5 {
 		t.Errorf("the time per tool of %d is %.1f times that of %d", large, best, small)
 	}
 }
@@ -104,7 +104,7 @@ func TestToolsThatShareOneNameAreResolvedInTime(t *testing.T) {
 	if _, err := effect.Resolve(m, r); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("took %v", took)
 	}
 }

@@ -25,6 +25,7 @@ type resolver struct {
 
 	assessments map[string]assessed
 
+	matched      map[[5]string][]*Tool
 	asked        map[string]bool // selectors whose issue is reported
 	helped       int             // entries that were told similar names
 	catalogNames []string
@@ -48,7 +49,7 @@ func Resolve(m *manifest.Manifest, r *tool.Reading) (*Surface, error) {
 	x := &resolver{
 		m: m, r: r, s: &Surface{Manifest: m, Reading: r}, risk: map[string]*manifest.Risk{},
 		declared: map[string]*manifest.Action{}, assessments: map[string]assessed{},
-		asked: map[string]bool{},
+		asked: map[string]bool{}, matched: map[[5]string][]*Tool{},
 	}
 	all, err := observe(m, r)
 	if err != nil {

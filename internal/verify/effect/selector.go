@@ -73,6 +73,16 @@ func appendOnce(list []*Tool, t *Tool) []*Tool {
 // name is that of the tool or of an observation behind it; source type and
 // source id must hold for one and the same observation.
 func (x *resolver) match(sel manifest.Selector) []*Tool {
+	k := [...]string{sel.Tool, sel.ToolID, sel.Provider, sel.SourceType, sel.SourceID}
+	hits, known := x.matched[k]
+	if !known {
+		hits = x.search(sel)
+		x.matched[k] = hits
+	}
+	return hits
+}
+
+func (x *resolver) search(sel manifest.Selector) []*Tool {
 	candidates := x.byName[sel.Tool]
 	if sel.ToolID != "" {
 		candidates = nil
