@@ -2,6 +2,7 @@ package patch
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -177,6 +178,10 @@ func (b *yamlSpans) name(n *yaml.Node, key *node) string {
 		return n.Value
 	case "!!merge":
 		return "\x00<<" // no pointer leads through a merge
+	case "!!int":
+		if i, err := strconv.Atoi(n.Value); err == nil && strconv.Itoa(i) == n.Value {
+			return n.Value // already as it reads
+		}
 	}
 	doc, err := source.ParseYAML(append([]byte("? "), b.text[key.start:key.end]...))
 	if err != nil || len(doc.Members) != 1 {
