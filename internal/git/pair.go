@@ -59,6 +59,7 @@ type Pair struct {
 	Text                     []byte        // the diff texts of Changes, in order
 	Gap                      *Gap          // nil when the change was read in full
 
+	head  *tree
 	work  []*workSide
 	batch *objects
 	repo  *repository
@@ -205,7 +206,7 @@ func (p *Pair) openSides() (err error) {
 	if err != nil {
 		return p.fail(err, nil)
 	}
-	p.HeadTree = head.id
+	p.head, p.HeadTree = head, head.id
 	p.Head, p.HeadRoot = &treeSide{tree: head, blobs: p.batch, dir: dir}, &treeSide{tree: head, blobs: p.batch}
 	if p.Worktree {
 		if p.Head, err = p.workSide(p.Dir); err != nil {
@@ -225,6 +226,15 @@ func (p *Pair) openSides() (err error) {
 	p.BaseTree = base.id
 	p.Base, p.BaseRoot = &treeSide{tree: base, blobs: p.batch, dir: dir}, &treeSide{tree: base, blobs: p.batch}
 	return nil
+}
+
+// Holds says whether the head commit has anything at a repository-relative path.
+func (p *Pair) Holds(name string) bool {
+	if p.head == nil {
+		return false
+	}
+	e, err := p.head.entry(path.Clean(name))
+	return err == nil && e.present()
 }
 
 func (p *Pair) workSide(dir string) (*workSide, error) {

@@ -92,7 +92,7 @@ func (e *capabilityExport) run(ctx context.Context, env Env) error {
 		return err
 	}
 	if !e.noCopy {
-		if _, err := e.side.folder(env); err != nil {
+		if _, err := e.side.folder(env, nil); err != nil {
 			return err
 		}
 		if err := place(workspace, path.Join(reportsFolder, "capabilities.lock.json"), text); err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll.dev/internal/git"
 	"plimsoll.dev/internal/verify"
 )
 
@@ -20,11 +21,15 @@ type folder struct{ path string }
 // kept are other files that a reports folder may hold.
 var kept = []string{".gitignore", "packet.json", "packet.md", "packet.html", "agent-handoff.json", "host-grants.json", "check-annotations.json"}
 
-// folder opens the reports folder, or refuses it.
-func (f *verifyFlags) folder(env Env) (*folder, error) {
+// folder opens the reports folder, or refuses it. pair is nil for a command that
+// adds to it and reads no change.
+func (f *verifyFlags) folder(env Env, pair *git.Pair) (*folder, error) {
 	at := &folder{path: within(env.abs(f.workspace), f.out)}
 	refuse := func(why string) error {
 		return usage("--out %s %s", f.out, why).choosing("Name with --out a folder of its own for the artifacts; it may not be there yet.")
+	}
+	if pair != nil && committed(pair, at.path) {
+		return nil, refuse("is part of the repository: its files are committed")
 	}
 	info, err := os.Lstat(at.path)
 	switch {
@@ -86,4 +91,10 @@ func (f *folder) write(list []verify.Artifact) error {
 		}
 	}
 	return nil
+}
+
+// committed says whether the head commit has something at an absolute path.
+func committed(pair *git.Pair, name string) bool {
+	rel, err := filepath.Rel(pair.Root, name)
+	return err == nil && pair.Holds(filepath.ToSlash(rel))
 }

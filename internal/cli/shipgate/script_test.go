@@ -27,12 +27,16 @@ import (
 //
 //	shipgate ARG... [< FILE]      run the program; it must exit 0
 //	fails CODE shipgate ARG...    run it; it must exit CODE with nothing on stdout
+//	ends CODE shipgate ARG...     run it; it must exit CODE, with a result on stdout
 //	terminal on|off               whether stdout is a terminal from here on
 //	repo DIR [LAYER]              make a repository whose first commit holds the files of LAYER
 //	lay DIR LAYER                 put the files of LAYER into DIR
 //	commit DIR                    commit everything in DIR
 //	json PATH VALUE               the last stdout has this value at this path (a.b.0.c, a.*.b for all)
 //	line PATH VALUE               the last line of the last stderr likewise
+//
+// Every verification is held against the published schemas of all that it wrote,
+// and a second one writes the same bytes.
 //
 // Every check that has a result is held against what the protocol promises of
 // all of them: stdout is one document of the published schema, stderr is empty,
@@ -50,13 +54,19 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"shipgate": func(ts *testscript.TestScript, neg bool, args []string) {
 				refuse(ts, neg, "fails CODE shipgate ...")
-				run(ts, 0, args)
+				run(ts, 0, true, args)
 			},
 			"fails": func(ts *testscript.TestScript, neg bool, args []string) {
 				refuse(ts, neg || len(args) < 2 || args[1] != "shipgate", "fails CODE shipgate ARG...")
 				code, err := strconv.Atoi(args[0])
 				ts.Check(err)
-				run(ts, code, args[2:])
+				run(ts, code, false, args[2:])
+			},
+			"ends": func(ts *testscript.TestScript, neg bool, args []string) {
+				refuse(ts, neg || len(args) < 2 || args[1] != "shipgate", "ends CODE shipgate ARG...")
+				code, err := strconv.Atoi(args[0])
+				ts.Check(err)
+				run(ts, code, true, args[2:])
 			},
 			"terminal": func(ts *testscript.TestScript, neg bool, args []string) {
 				refuse(ts, neg || len(args) != 1, "terminal on|off")
@@ -152,7 +162,7 @@ func lay(to, from string) error {
 var writers = []string{"apply-patches", "capability", "scan", "verify"}
 
 // run runs the program in process, as often as the promises need.
-func run(ts *testscript.TestScript, want int, args []string) {
+func run(ts *testscript.TestScript, want int, result bool, args []string) {
 	stdin := ""
 	if i := slices.Index(args, "<"); i >= 0 {
 		stdin, args = ts.ReadFile(args[i+1]), args[:i]
@@ -177,13 +187,19 @@ func run(ts *testscript.TestScript, want int, args []string) {
 	if after, err := digest(work); err != nil || after != before && !slices.Contains(writers, args[0]) {
 		ts.Fatalf("the command changed something on disk (%v)", err)
 	}
-	if want != 0 {
+	if !result {
 		if len(stdout) > 0 {
 			ts.Fatalf("a failed command printed a result")
 		}
 		return
 	}
-	if len(stderr) > 0 {
+	if args[0] == "verify" || args[0] == "scan" {
+		ts.Check(validArtifacts(env, args))
+	}
+	if want != 0 {
+		return
+	}
+	if len(stderr) > 0 && !slices.Contains(args, "--verbose") {
 		ts.Fatalf("a command with a result wrote to stderr")
 	}
 	if slices.Contains(args, "self-check") {

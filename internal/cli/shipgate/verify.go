@@ -206,7 +206,7 @@ func (f *verifyFlags) run(ctx context.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	folder, err := f.folder(env)
+	folder, err := f.folder(env, pair)
 	if err != nil {
 		return err
 	}
