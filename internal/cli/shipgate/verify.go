@@ -50,7 +50,7 @@ const verifyExamples = `  shipgate verify
 // verifyFlags is the command line of verify and of scan as it was written.
 type verifyFlags struct {
 	workspace, config, base, head, out, format, mode, failOn string
-	baseline, baselineMode, diffFrom, style, today           string
+	baseline, baselineMode, style, today                     string
 	noBase, preview, json, noHeuristics, patches, verbose    bool
 	noPlugins, strictPlugins                                 bool
 	packs                                                    []string
