@@ -94,60 +94,62 @@ func bare(t testing.TB, v *report.Verifier) []byte {
 
 // One thing changed, and both the schema and the maker refuse.
 func TestTheFourConditionals(t *testing.T) {
-	type edit func(testing.TB, *report.Verifier)
+	type edit func(*report.Verifier)
 	item := decision.Item{CheckID: "X", Severity: check.Low, Title: "t", CapabilityRefs: []string{}, TraceRefs: []string{}}
 	state := func(name string) edit {
-		return func(t testing.TB, v *report.Verifier) { v.Control = controlOf(t, name) }
+		c := controlOf(t, name)
+		return func(v *report.Verifier) { v.Control = c }
 	}
+	grant := shapes(t)["authorized"].Authorization
 	for _, c := range []struct {
 		shape, name string
 		edit        edit
 	}{
-		{"passed", "a trust root was touched", func(_ testing.TB, v *report.Verifier) { v.CapabilityReview.TrustRootTouched = true }},
-		{"passed", "a policy was weakened", func(_ testing.TB, v *report.Verifier) { v.CapabilityReview.PolicyWeakened = true }},
-		{"passed", "there is a fix task", func(_ testing.TB, v *report.Verifier) { v.FixTask = &report.FixTask{Actor: control.Human} }},
-		{"passed", "there is a blocker", func(_ testing.TB, v *report.Verifier) { v.ReleaseDecision.Blockers = []decision.Item{item} }},
-		{"passed", "there is a review item", func(_ testing.TB, v *report.Verifier) { v.ReleaseDecision.ReviewItems = []decision.Item{item} }},
-		{"passed", "there is a gap", func(_ testing.TB, v *report.Verifier) {
+		{"passed", "a trust root was touched", func(v *report.Verifier) { v.CapabilityReview.TrustRootTouched = true }},
+		{"passed", "a policy was weakened", func(v *report.Verifier) { v.CapabilityReview.PolicyWeakened = true }},
+		{"passed", "there is a fix task", func(v *report.Verifier) { v.FixTask = &report.FixTask{Actor: control.Human} }},
+		{"passed", "there is a blocker", func(v *report.Verifier) { v.ReleaseDecision.Blockers = []decision.Item{item} }},
+		{"passed", "there is a review item", func(v *report.Verifier) { v.ReleaseDecision.ReviewItems = []decision.Item{item} }},
+		{"passed", "there is a gap", func(v *report.Verifier) {
 			v.ReleaseDecision.Coverage.Gaps = decision.Gaps(decision.Input{Head: rapidGap()})
 		}},
-		{"passed", "a review is recommended", func(_ testing.TB, v *report.Verifier) { v.ReleaseDecision.Coverage.ReviewRecommended = true }},
-		{"passed", "it is not mergeable", func(_ testing.TB, v *report.Verifier) { v.MergeVerdict = "human_review_required" }},
-		{"passed", "it failed", func(_ testing.TB, v *report.Verifier) { v.Execution = "failed" }},
+		{"passed", "a review is recommended", func(v *report.Verifier) { v.ReleaseDecision.Coverage.ReviewRecommended = true }},
+		{"passed", "it is not mergeable", func(v *report.Verifier) { v.MergeVerdict = "human_review_required" }},
+		{"passed", "it failed", func(v *report.Verifier) { v.Execution = "failed" }},
 		{"passed", "control is not complete", state("publishable")},
-		{"passed", "nothing was decided", func(_ testing.TB, v *report.Verifier) { v.ReleaseDecision = nil }},
+		{"passed", "nothing was decided", func(v *report.Verifier) { v.ReleaseDecision = nil }},
 
-		{"skipped", "it was decided", func(_ testing.TB, v *report.Verifier) { v.Decision = "review_required" }},
-		{"skipped", "it did not run", func(_ testing.TB, v *report.Verifier) { v.Execution, v.HeadStatus = "not_run", "not_run" }},
+		{"skipped", "it was decided", func(v *report.Verifier) { v.Decision = "review_required" }},
+		{"skipped", "it did not run", func(v *report.Verifier) { v.Execution, v.HeadStatus = "not_run", "not_run" }},
 		{"skipped", "control is not complete", state("stop")},
 		{"blocked", "control is complete", state("complete")},
-		{"publishable", "it may be merged", func(_ testing.TB, v *report.Verifier) { v.CanMerge = true }},
+		{"publishable", "it may be merged", func(v *report.Verifier) { v.CanMerge = true }},
 
-		{"publishable", "it is blocked", func(_ testing.TB, v *report.Verifier) {
+		{"publishable", "it is blocked", func(v *report.Verifier) {
 			v.Decision, v.MergeVerdict, v.ReleaseDecision = "blocked", "blocked", decisionOf(decision.Blocked)
 		}},
-		{"publishable", "the diff is partial", func(_ testing.TB, v *report.Verifier) {
+		{"publishable", "the diff is partial", func(v *report.Verifier) {
 			v.DiffStatus = report.DiffStatus{Completeness: "partial", Reason: "body_limit_exceeded"}
 		}},
-		{"publishable", "it failed", func(_ testing.TB, v *report.Verifier) { v.Execution, v.HeadStatus = "failed", "failed" }},
-		{"publishable", "nothing was decided", func(_ testing.TB, v *report.Verifier) { v.ReleaseDecision, v.Decision = nil, "" }},
-		{"repair", "it is blocked", func(_ testing.TB, v *report.Verifier) {
+		{"publishable", "it failed", func(v *report.Verifier) { v.Execution, v.HeadStatus = "failed", "failed" }},
+		{"publishable", "nothing was decided", func(v *report.Verifier) { v.ReleaseDecision, v.Decision = nil, "" }},
+		{"repair", "it is blocked", func(v *report.Verifier) {
 			v.Decision, v.MergeVerdict, v.ReleaseDecision = "blocked", "blocked", decisionOf(decision.Blocked)
 		}},
 
-		{"authorized", "a field is missing", func(_ testing.TB, v *report.Verifier) { v.Authorization.Principal = "" }},
-		{"authorized", "it has reasons", func(_ testing.TB, v *report.Verifier) { v.Authorization.ReasonCodes = []string{"x"} }},
+		{"authorized", "a field is missing", func(v *report.Verifier) { v.Authorization.Principal = "" }},
+		{"authorized", "it has reasons", func(v *report.Verifier) { v.Authorization.ReasonCodes = []string{"x"} }},
 		{"authorized", "it is for a person", state("publishable")},
 		{"authorized", "it is for another step", state("preview")},
-		{"authorized", "there is a fix task", func(_ testing.TB, v *report.Verifier) { v.FixTask = &report.FixTask{Actor: control.Human} }},
-		{"authorized", "evidence is missing", func(_ testing.TB, v *report.Verifier) {
+		{"authorized", "there is a fix task", func(v *report.Verifier) { v.FixTask = &report.FixTask{Actor: control.Human} }},
+		{"authorized", "evidence is missing", func(v *report.Verifier) {
 			v.Decision, v.MergeVerdict, v.ReleaseDecision = "insufficient_evidence", "insufficient_evidence", decisionOf(decision.InsufficientEvidence)
 		}},
-		{"passed", "there is a grant", func(t testing.TB, v *report.Verifier) { v.Authorization = shapes(t)["authorized"].Authorization }},
+		{"passed", "there is a grant", func(v *report.Verifier) { v.Authorization = grant }},
 	} {
 		t.Run(c.shape+", and "+c.name, func(t *testing.T) {
 			v := shapes(t)[c.shape]
-			c.edit(t, &v)
+			c.edit(&v)
 			if _, err := report.NewVerifier(v); err == nil {
 				t.Error("it was printed")
 			}

@@ -304,7 +304,7 @@ func New(in *Input) *Report {
 		ToolCatalog: []toolJSON{}, ToolInventory: []toolJSON{}, Binding: bindingOf(&head.Graph), PolicyGaps: []policyGapJSON{},
 		CapabilityFacts: list(delta.Facts(head)), Intentions: list(m.Agent.Purpose), Misalignments: []string{}, Scenarios: []string{},
 		ActionFacts: actionFactsOf(head), ActionDiff: actionDiffOf(in.Actions), CapabilityChange: ChangeOf(in),
-		Protected: list(in.TrustRoots), Policy: in.Policy, HumanAck: []ackJSON{}, ReviewerSummary: in.reviewerSummary(), AgentSummary: in.AgentSummary(),
+		Protected: list(in.TrustRoots), Policy: in.Policy, HumanAck: []ackJSON{}, ReviewerSummary: in.ReviewerSummary(), AgentSummary: in.AgentSummary(),
 		Heuristics: heuristicsJSON{in.NoHeuristics, len(in.Aside), []findingJSON{}},
 		Packs:      list(in.Packs), Plugins: []string{}, Warnings: warningsOf(head), Baseline: in.Decision.Baseline, Generated: in.Generated,
 	}

@@ -68,9 +68,9 @@ func (in *Input) firstAction(patched *check.Finding) FirstAction {
 // maxQuestions is how many questions a summary asks.
 const maxQuestions = 5
 
-// reviewerSummary is the questions that only a person can answer, first ones
-// first.
-func (in *Input) reviewerSummary() *ReviewerSummary {
+// ReviewerSummary is the result for a person: the questions that only people can
+// answer, those that decided first.
+func (in *Input) ReviewerSummary() *ReviewerSummary {
 	d := in.Decision
 	s := &ReviewerSummary{Headline: Headline(d), Questions: []string{}}
 	ask := func(q string) {
