@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path"
 	"strings"
 
 	"plimsoll.dev/internal/fault"
@@ -75,7 +76,7 @@ func VerifyIntegrity(file, log []byte, name string) Integrity {
 		return at
 	}
 	for i := range lines {
-		if lines[i].Baseline == name {
+		if sameFile(lines[i].Baseline, name) {
 			at.Expected = lines[i].SHA256
 		}
 	}
@@ -88,6 +89,13 @@ func VerifyIntegrity(file, log []byte, name string) Integrity {
 		at.Why = "the file is not what the last save wrote"
 	}
 	return at
+}
+
+// sameFile says whether two relative paths name one file, seen from folders of
+// which one may lie in the other: a manifest below the root of its repository.
+func sameFile(a, b string) bool {
+	a, b = path.Clean(a), path.Clean(b)
+	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
 }
 
 type logLine struct {

@@ -266,7 +266,12 @@ func TestTheAuditLogShowsEdits(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
-	if got := check.VerifyIntegrity([]byte("two"), log, "other.json"); got.OK {
+	for _, name := range []string{"./b.json", "service/b.json"} {
+		if got := check.VerifyIntegrity([]byte("two"), log, name); !got.OK {
+			t.Errorf("seen as %s: %+v", name, got)
+		}
+	}
+	if got := check.VerifyIntegrity([]byte("two"), log, "other-b.json"); got.OK {
 		t.Error("the log of another file vouches for this one")
 	}
 	if _, err := check.AppendSaved([]byte("x\n"), check.Saved{SHA256: strings.Repeat("0", 64)}); err == nil {
