@@ -52,25 +52,36 @@ func (n Node) unknown(reason string) Node {
 // module of an import in a file leads to, nil when it is none of the program's.
 type Program struct {
 	Load  func(from *File, module string) *File
-	steps int
+	steps int // of the current question
+	spent int // of all questions before it
 }
 
 // Bounds of one question to a Program.
 const (
 	maxSteps    = 200_000
+	maxSpent    = 5_000_000 // of all questions; what is asked after that gets few
+	fewSteps    = 1000
 	maxChain    = 64
 	maxElements = 5000
 )
 
 // Reset lets the next question begin with its full budget.
-func (p *Program) Reset() { p.steps = 0 }
+func (p *Program) Reset() {
+	p.spent += p.steps
+	p.steps = 0
+}
+
+// over says whether the current question has used its budget up.
+func (p *Program) over() bool {
+	return p.steps > maxSteps || p.spent > maxSpent && p.steps > fewSteps
+}
 
 // Reduce follows names, members and imports to what they stand for: a literal,
 // a function, a call, or a node of kind Unknown with its reason.
 func (p *Program) Reduce(n Node) Node { return p.reduce(n, 0) }
 
 func (p *Program) reduce(n Node, depth int) Node {
-	if p.steps++; depth > maxChain || p.steps > maxSteps || n.Expr == nil {
+	if p.steps++; depth > maxChain || p.over() || n.Expr == nil {
 		return n.unknown("too_deep")
 	}
 	e := n.Expr
@@ -200,7 +211,7 @@ func (p *Program) member(n Node, key string, depth int) Node {
 // exported follows an import. What stands in a module that is not the program's
 // is Unknown and says which.
 func (p *Program) exported(n Node, from *File, imp Import, depth int) Node {
-	if p.steps++; depth > maxChain || p.steps > maxSteps {
+	if p.steps++; depth > maxChain || p.over() {
 		return n.unknown("too_deep")
 	}
 	file := p.Load(from, imp.From)

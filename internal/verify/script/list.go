@@ -22,7 +22,7 @@ func (p *Program) props(n Node, depth int) ([]Property, bool) {
 	var out []Property
 	complete := true
 	for _, prop := range n.Expr.Props {
-		if p.steps++; p.steps > maxSteps {
+		if p.steps++; p.over() {
 			return out, false
 		}
 		switch {
@@ -75,7 +75,7 @@ func (p *Program) items(n Node, depth int) ([]Node, bool) {
 	var out []Node
 	complete := true
 	for _, item := range n.Expr.Args {
-		if p.steps++; p.steps > maxSteps || len(out) > maxElements {
+		if p.steps++; p.over() || len(out) > maxElements {
 			return out, false
 		}
 		if item.Kind == Spread {

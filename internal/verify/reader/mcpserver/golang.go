@@ -54,7 +54,10 @@ type golang struct {
 	files    *token.FileSet
 	packages map[string]*goPackage // by directory
 	dirs     []string              // of packages, in order
-	depth    int
+	depth    int                   // of the current trace
+	steps    int                   // of the current trace
+	parts    int                   // of the current string
+	nodes    int                   // of the current schema literal
 }
 
 // goPackage is what the files of one directory declare.
@@ -282,7 +285,7 @@ func (g *golang) call(s scope, call *ast.CallExpr, known bool) {
 // traced says so when the tool that a call registers is no literal that is
 // read.
 func (g *golang) traced(s scope, call *ast.CallExpr, arg ast.Expr) {
-	g.depth = 0
+	g.steps = 0
 	if reason := g.trace(s, arg); reason != "" {
 		g.dynamic("tool_list", reason, "", g.place(s.f, call.Pos()))
 	}
@@ -293,13 +296,19 @@ func (g *golang) place(f *goFile, pos token.Pos) tool.Origin {
 	return g.origin(f.name, at.Line, at.Column)
 }
 
-// maxTrace bounds how far names and functions are followed.
-const maxTrace = 40
+// Bounds of one trace: how far names and functions are followed, and how many
+// elements of lists are looked at.
+const (
+	maxTrace = 40
+	maxSteps = 20_000
+)
 
 // trace follows an expression to the literal tool that it stands for: "" when
 // there is one, else the reason why not.
 func (g *golang) trace(s scope, e ast.Expr) string {
-	if g.depth++; g.depth > maxTrace {
+	g.depth++
+	defer func() { g.depth-- }()
+	if g.steps++; g.depth > maxTrace || g.steps > maxSteps {
 		return "too_deep"
 	}
 	switch x := e.(type) {

@@ -163,3 +163,32 @@ func TestGoThatDoesNotParse(t *testing.T) {
 		t.Errorf("%+v", err)
 	}
 }
+
+func TestGoNamesThatStandForThemselves(t *testing.T) {
+	text := community + `
+const a, b = b + b, a + a
+var m = map[string]any{"x": m, "y": m, "z": m}
+var p = &p
+func main() {
+	s.AddTool(mcp.NewTool(a), h)
+	s.AddTool(mcp.Tool{Name: "t", InputSchema: m, Annotations: mcp.ToolAnnotation{ReadOnlyHint: p}}, h)
+	for _, q := range q { s.AddTool(q, h) }
+}
+`
+	r := read(t, "s.go", files("s.go", text))
+	same(t, "tools", shown(r), []string{`t@s.go:14`})
+	same(t, "dynamic", dynamics(r), []string{"name computed_name @s.go:13", "schema too_deep t@s.go:14", "tool_list too_deep @s.go:15"})
+}
+
+func TestManyGoTools(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(community + "var all = []server.ServerTool{\n")
+	for i := range 500 {
+		b.WriteString("\t{Tool: mcp.NewTool(\"t" + strings.Repeat("x", i) + "\"), Handler: h},\n")
+	}
+	b.WriteString("}\n\nfunc main() { s.AddTools(all...) }\n")
+	r := read(t, "s.go", files("s.go", b.String()))
+	if len(r.Tools) != 500 || len(r.Dynamic) != 0 {
+		t.Errorf("%d tools, %v", len(r.Tools), dynamics(r))
+	}
+}

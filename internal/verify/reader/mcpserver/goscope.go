@@ -203,10 +203,16 @@ func (g *golang) foreign(from, name string) (ast.Expr, scope, bool) {
 }
 
 // str is the string that an expression is made of literals for.
-func (g *golang) str(s scope, e ast.Expr) (string, bool) { return g.strAt(s, e, 0) }
+func (g *golang) str(s scope, e ast.Expr) (string, bool) {
+	g.parts = 0
+	return g.strAt(s, e, 0)
+}
+
+// maxParts is of how many literals a string may be put together.
+const maxParts = 1000
 
 func (g *golang) strAt(s scope, e ast.Expr, depth int) (string, bool) {
-	if depth > maxTrace {
+	if g.parts++; depth > maxTrace || g.parts > maxParts {
 		return "", false
 	}
 	e, s = g.value(s, e)
@@ -218,9 +224,12 @@ func (g *golang) strAt(s scope, e ast.Expr, depth int) (string, bool) {
 		}
 	case *ast.BinaryExpr:
 		if x.Op == token.ADD {
-			a, okA := g.strAt(s, x.X, depth+1)
-			b, okB := g.strAt(s, x.Y, depth+1)
-			return a + b, okA && okB && len(a)+len(b) < 1<<20
+			a, ok := g.strAt(s, x.X, depth+1)
+			if !ok {
+				return "", false
+			}
+			b, ok := g.strAt(s, x.Y, depth+1)
+			return a + b, ok && len(a)+len(b) < 1<<20
 		}
 	case *ast.CallExpr: // string(x), json.RawMessage(x), []byte(x)
 		if len(x.Args) != 1 {
@@ -245,13 +254,17 @@ func (g *golang) truth(s scope, e ast.Expr) (value, ok bool) {
 	case *ast.Ident:
 		return x.Name == "true", x.Name == "true" || x.Name == "false"
 	case *ast.UnaryExpr:
-		if x.Op == token.AND {
-			return g.truth(s, x.X)
+		if id, isID := x.X.(*ast.Ident); isID && x.Op == token.AND {
+			inner, at := g.value(s, id)
+			if _, isID := inner.(*ast.Ident); isID {
+				return g.truth(at, inner)
+			}
 		}
 	case *ast.CallExpr: // ptr(true), new(true), mcp.ToBoolPtr(true)
 		if len(x.Args) == 1 {
-			if id, isID := x.Args[0].(*ast.Ident); isID {
-				return g.truth(s, id)
+			inner, at := g.value(s, x.Args[0])
+			if _, isID := inner.(*ast.Ident); isID {
+				return g.truth(at, inner)
 			}
 		}
 	}

@@ -272,6 +272,7 @@ func (g *golang) schemaValue(s scope, e ast.Expr, depth int) schema {
 		return g.raw(s, e)
 	}
 	unknown := ""
+	g.nodes = 0
 	value := g.schemaLiteral(s, e, &unknown, depth)
 	m, ok := value.(map[string]any)
 	if !ok || m[unknownMark] == true {
@@ -281,7 +282,7 @@ func (g *golang) schemaValue(s scope, e ast.Expr, depth int) schema {
 }
 
 func (g *golang) schemaLiteral(s scope, e ast.Expr, unknown *string, depth int) any {
-	if depth > maxTrace {
+	if g.nodes++; depth > maxTrace || g.nodes > maxSchemaNodes {
 		*unknown = "too_deep"
 		return map[string]any{unknownMark: true}
 	}
