@@ -283,16 +283,3 @@ func (s *Surface) Action(toolID string) *Action {
 	}
 	return nil
 }
-
-// ToolByID is a tool of the catalog, or nil.
-func (s *Surface) ToolByID(id string) *Tool {
-	if s.tools != nil {
-		return s.tools[id]
-	}
-	for _, t := range s.Catalog {
-		if t.ID == id {
-			return t
-		}
-	}
-	return nil
-}

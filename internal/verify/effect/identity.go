@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -226,6 +227,7 @@ func bind(n int, b manifest.Identity, all []observation) *Tool {
 	}
 	t.Provider = cmp.Or(b.Provider, all[0].tool.Provider, all[0].tool.Origin.SourceID)
 	t.Annotations = map[string]any{}
+	maps.Copy(t.Annotations, all[0].tool.Annotations)
 	var differ []string
 	mode := ""
 	for k, o := range all {
@@ -252,11 +254,14 @@ func bind(n int, b manifest.Identity, all []observation) *Tool {
 	return t
 }
 
-// fill completes t from a member.
+const unknownSchema = "mcp_unknown_schema"
+
+// fill completes t from a member; the first to come is the primary itself.
 func (t *Tool) fill(m *tool.Tool) {
 	t.Description = cmp.Or(t.Description, m.Description)
 	t.Owner = cmp.Or(t.Owner, m.Owner)
-	if !t.SchemaKnown() || len(t.Params) == 0 && t.Input == nil {
+	known := t.SchemaKnown()
+	if !known || len(t.Params) == 0 && t.Input == nil {
 		t.Input, t.Params = m.Input, m.Params
 	}
 	t.Signature = cmp.Or(t.Signature, m.Signature)
@@ -270,9 +275,13 @@ func (t *Tool) fill(m *tool.Tool) {
 	t.Auth.Anonymous = t.Auth.Anonymous || m.Auth.Anonymous
 	t.Auth.Differ = t.Auth.Differ || m.Auth.Differ
 	for key, value := range m.Annotations {
-		if _, have := t.Annotations[key]; !have {
+		if _, have := t.Annotations[key]; !have && (key != unknownSchema || !known) {
 			t.Annotations[key] = value
 		}
+	}
+	// That one source does not know the schema is no news once another does.
+	if !known && (&Tool{Tool: *m}).SchemaKnown() {
+		delete(t.Annotations, unknownSchema)
 	}
 }
 

@@ -117,6 +117,32 @@ func TestNothingOfThePrimaryIsOverwritten(t *testing.T) {
 	same(t, "kept", got.Description+got.Owner, "From the list.a")
 }
 
+// A host's configuration knows that there is a tool, and a list knows what it
+// takes: together they know the tool, whichever of them is the primary.
+func TestASchemaThatOneMemberKnowsIsKnown(t *testing.T) {
+	for _, primary := range []string{"{source_id: kit, tool: get}", "{source_id: spare, tool: files.get}"} {
+		text := bound + "tool_identity: {bindings: [{id: b, provider: p, reason: r, primary: " + primary +
+			", members: [{source_id: kit, tool: get}, {source_id: spare, tool: files.get}]}]}\n"
+		s := resolve(t, text, reading(
+			listed("get", note("readOnlyHint", true), takes(tool.Parameter{Name: "path", Type: "string", Required: true})),
+			made("codex_config_mcp", "spare", "files.get", note("mcp_unknown_schema", true), note("mcp_approval_mode", "auto"),
+				auth(tool.Auth{}), func(t *tool.Tool) { t.Input = nil }),
+		))
+		a := s.Actions[0]
+		if len(s.Actions) != 1 || !a.Assessment.PassEligible || !a.Tool.AutoApproved() || !a.Tool.Interface["path"] {
+			t.Errorf("primary %s: %v, inputs %v", primary, a.Assessment.Issues, a.Tool.Interface)
+		}
+	}
+	both := resolve(t, bound+`tool_identity: {bindings: [{id: b, provider: p, reason: r, primary: {source_id: kit, tool: get},
+  members: [{source_id: kit, tool: get}, {source_id: spare, tool: files.get}]}]}
+`, reading(
+		listed("get", note("mcp_unknown_schema", true)), made("codex_config_mcp", "spare", "files.get", note("mcp_unknown_schema", true)),
+	))
+	if both.Catalog[0].SchemaKnown() {
+		t.Error("nobody knows the schema")
+	}
+}
+
 func TestMembersThatDifferConflict(t *testing.T) {
 	number := func(kind string, required bool) edit {
 		return takes(tool.Parameter{Name: "n", Type: kind, Required: required})

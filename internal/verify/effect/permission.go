@@ -122,7 +122,7 @@ func (t *Tool) Wildcard() bool {
 // SchemaKnown says whether it is known what the tool takes. An operation of an
 // OpenAPI document and a function in code say it by themselves.
 func (t *Tool) SchemaKnown() bool {
-	if unknown, ok := t.Flag("mcp_unknown_schema"); ok && unknown || t.Wildcard() {
+	if unknown, ok := t.Flag(unknownSchema); ok && unknown || t.Wildcard() {
 		return false
 	}
 	if len(t.Params) > 0 || t.Signature != "" {
