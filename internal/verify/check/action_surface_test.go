@@ -353,6 +353,17 @@ func TestPoliciesOfTheSurface(t *testing.T) {
 	}
 }
 
+func guess(e effect.Effect) effect.Claim {
+	c := word(e)
+	c.Confidence = tool.Low
+	return c
+}
+
+// hinted gives the tool of an action a hint.
+func hinted(sure tool.Confidence) checktest.ActionEdit {
+	return func(a *effect.Action) { checktest.Hint("secret_access", sure)(a.Tool) }
+}
+
 func TestWhatCannotBeJudgedIsAGap(t *testing.T) {
 	policy := func(m manifest.Match) *manifest.Manifest {
 		return plain(func(mf *manifest.Manifest) {
@@ -380,7 +391,13 @@ func TestWhatCannotBeJudgedIsAGap(t *testing.T) {
 		{"the default of the protocol", money, assessed(effect.EffectProtocolDefault, nil), []string{"unknown_policy_evidence"}},
 		{"a contradiction", money, assessed(effect.EffectConflicting, []effect.Effect{effect.Read, effect.Write}), []string{"conflicting_policy_evidence"}},
 		{"a contradiction with proof", money, assessed(effect.EffectConflicting, []effect.Effect{effect.Read, effect.FinancialWrite}), nil},
-		{"a tag from a hint", manifest.Match{RiskTags: []string{"secret_access"}}, func(a *effect.Action) { a.RiskTags = []string{"secret_access"} }, []string{"unknown_policy_evidence"}},
+		{"a tag from a hint", manifest.Match{RiskTags: []string{"secret_access"}}, hinted(tool.Medium), []string{"unknown_policy_evidence"}},
+		{"a tag from a guess", manifest.Match{RiskTags: []string{"secret_access"}}, hinted(tool.Low), nil},
+		{"a tag from a hint that a person answered", manifest.Match{RiskTags: []string{"secret_access"}}, func(a *effect.Action) {
+			hinted(tool.Medium)(a)
+			a.Assessment.Settled = true
+		}, nil},
+		{"a guess beside proof", money, assessed(effect.EffectStructural, write, protocol(effect.Write), guess(effect.FinancialWrite)), nil},
 		{"a tag from nowhere", manifest.Match{RiskTags: []string{"secret_access"}}, func(*effect.Action) {}, nil},
 		{"scopes that nobody knows", manifest.Match{Scopes: []string{"orders:write"}}, func(a *effect.Action) {
 			a.Assessment.AuthorityStatus = effect.AuthorityUnknown
@@ -424,6 +441,12 @@ func TestAnswersCloseTheBuiltInGap(t *testing.T) {
 	}
 	if gaps := check.PolicyGaps(suspected(func(a *effect.Action) { a.Assessment.Settled = true })); len(gaps) != 0 {
 		t.Errorf("a settled question is asked again: %+v", gaps)
+	}
+	// What is as strong as the proof asks for nothing more than the proof does.
+	if gaps := check.PolicyGaps(suspected(func(a *effect.Action) {
+		a.Assessment.Control = []effect.Effect{effect.Destructive}
+	})); len(gaps) != 0 {
+		t.Errorf("%+v", gaps)
 	}
 	// Words about a plain write ask for no control, so that nothing hangs on them.
 	if gaps := check.PolicyGaps(suspected(func(a *effect.Action) {

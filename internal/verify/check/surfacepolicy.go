@@ -7,6 +7,7 @@ import (
 
 	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/manifest"
+	"plimsoll.dev/internal/verify/tool"
 )
 
 // policyViolations are the broken policies of action_surface, the built-in one
@@ -116,7 +117,9 @@ func tagsPredicate(wanted []string, a *effect.Action) Predicate {
 	for _, w := range wanted {
 		tag := effect.RiskTag(w)
 		proven = proven || declared[tag] || slices.ContainsFunc(a.Assessment.Control, func(e effect.Effect) bool { return e.Tag() == tag })
-		suspected = suspected || slices.Contains(a.RiskTags, tag)
+		suspected = suspected || !a.Assessment.Settled && slices.ContainsFunc(a.Tool.Hints, func(h tool.Hint) bool {
+			return effect.RiskTag(h.Tag) == tag && h.Confidence.AtLeast(tool.Medium)
+		})
 		for _, e := range effect.Effects() {
 			if e.Tag() == tag {
 				claims = append(claims, effectClaims(a, e)...)
@@ -132,8 +135,13 @@ func tagsPredicate(wanted []string, a *effect.Action) Predicate {
 
 // judged answers a predicate about effects: matched by proof; else conflicting
 // where the evidence contradicts itself; else indeterminate where something
-// weaker says so, or nobody knows; else not matched.
+// weaker says so, or nobody knows; else not matched. A topic of low confidence
+// says nothing, and once a person said why the declared effect stands words do
+// not either (§6.2).
 func judged(name string, wanted []string, a *effect.Action, proven bool, claims []effect.Claim, observed []string) Predicate {
+	claims = slices.DeleteFunc(claims, func(c effect.Claim) bool {
+		return !c.Eligible && (a.Assessment.Settled || !c.Confidence.AtLeast(tool.Medium))
+	})
 	p := claimed(name, wanted, observed, claims)
 	p.Why = ""
 	switch {

@@ -80,6 +80,16 @@ func TestWhereSomethingStandsIsNoPartOfWhatItCanDo(t *testing.T) {
 	}
 }
 
+// What an agent acts with is part of what it can do, also where no scope says so.
+func TestTheModeOfTheAuthorityIsPartOfWhatItCanDo(t *testing.T) {
+	mode := func(mode string) *delta.Lock {
+		return locked(t, surface(action("get_stock", func(a *effect.Action) { a.Assessment.AuthorityMode = mode })))
+	}
+	if mode("none").Hashes.Semantic == mode("ambient").Hashes.Semantic {
+		t.Error("acting with nothing and acting with what the host has are the same")
+	}
+}
+
 func TestWarningsAreNoPartOfTheSources(t *testing.T) {
 	quiet, loud := surface(action("get_stock")), surface(action("get_stock"))
 	loud.Reading.Warnings = append(loud.Reading.Warnings, loud.Reading.Warnings...)
@@ -122,7 +132,8 @@ func TestReadLockRefuses(t *testing.T) {
 		"no object":               "[]",
 		"no version":              "{}",
 		"a version to come":       bent(t, `_version": "0.6"`, `_version": "0.7"`),
-		"an unknown member":       bent(t, `"cli_version"`, `"`+secret+`": 1, "cli_version"`),
+		"an unknown member":       bent(t, `"cli_version"`, `"surprise": "`+secret+`", "cli_version"`),
+		"a member with a dash":    bent(t, `"cli_version"`, `"`+secret+`": 1, "cli_version"`),
 		"a member in capitals":    bent(t, `"risk_tags"`, `"Risk_Tags"`),
 		"a member given twice":    bent(t, `"cli_version"`, `"cli_version": "`+secret+`", "cli_version"`),
 		"a folded letter":         bent(t, `"risk_tags"`, "\"risk_tag\u017f\": [], \"risk_tags\""),
