@@ -303,6 +303,9 @@ func (r *adkReader) agent(m *module, c *python.Call, name string) *tool.SourceEr
 			if err := r.item(h, it, 0); err != nil {
 				return err
 			}
+			if err := r.overfull(); err != nil {
+				return err
+			}
 		}
 		h.gaps("tool_list", l)
 	}

@@ -41,7 +41,7 @@ func ReadAgentsSDK(m *manifest.Manifest, s manifest.Source, tree fs.FS) (*tool.R
 		r.agents(mod)
 	}
 	p.toolkits()
-	return p.out, nil
+	return p.done()
 }
 
 type sdkReader struct{ *program }
@@ -349,6 +349,9 @@ func (h holder) gaps(kind string, l *list) {
 
 // edge adds an edge of an agent.
 func (h holder) edge(kind tool.EdgeKind, to string, it item) {
+	if !h.mod.prog.spend() {
+		return // done says so
+	}
 	e := tool.Edge{
 		Kind: kind, Agent: h.name, To: to, Complete: it.sure,
 		Origin: it.mod.origin(it.mod.prog.framework, it.expr.At()),

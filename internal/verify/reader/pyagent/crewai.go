@@ -63,13 +63,15 @@ type crewReader struct {
 	tree      fs.FS
 	bases     map[*python.Class]bool    // classes that others are made from
 	following map[*python.Function]bool // methods whose results are being followed
+	bodies    map[*python.Function]*body
+	named     map[*python.Class]map[string]item // values that classes give to names
 	crews     map[*python.Call]bool
 	configs   map[string]source.Value // agents.yaml by path; Null when it cannot be read
 }
 
 func newCrew(sourceID string, tree fs.FS) *crewReader {
 	return &crewReader{
-		program: newProgram(crewFramework, sourceID), tree: tree, bases: map[*python.Class]bool{}, following: map[*python.Function]bool{}, crews: map[*python.Call]bool{}, configs: map[string]source.Value{},
+		program: newProgram(crewFramework, sourceID), tree: tree, bases: map[*python.Class]bool{}, following: map[*python.Function]bool{}, bodies: map[*python.Function]*body{}, named: map[*python.Class]map[string]item{}, crews: map[*python.Call]bool{}, configs: map[string]source.Value{},
 	}
 }
 
@@ -170,9 +172,7 @@ func (r *crewReader) crew(m *module, c *python.Call, name string) {
 	h := holder{m, name, c.Range}
 	if agents := c.Arg("agents"); agents != nil {
 		if members := r.decorated(m, agents); members != nil {
-			for _, it := range members {
-				r.member(h, it)
-			}
+			r.holds(h, "agents", &list{items: members})
 		} else {
 			r.holds(h, "agents", m.readList(agents))
 		}
@@ -188,6 +188,9 @@ func (r *crewReader) crew(m *module, c *python.Call, name string) {
 // holds adds the elements of a list of tools or agents.
 func (r *crewReader) holds(h holder, kind string, l *list) {
 	for _, it := range l.items {
+		if r.overfull() != nil {
+			return
+		}
 		it.sure = it.sure && l.complete()
 		if kind == "agents" {
 			r.member(h, it)
@@ -205,7 +208,7 @@ func (r *crewReader) member(h holder, it item) {
 	}
 	names := it.mod.agentsOf(it.expr)
 	if f := r.method(it.mod, it.expr); f != nil {
-		names = r.makes1(f)
+		names = r.makers(f)
 	}
 	for _, name := range names {
 		h.edge(tool.Subagent, name, item{it.mod, it.expr, it.sure && len(names) == 1})
@@ -220,16 +223,53 @@ func (r *crewReader) member(h holder, it item) {
 	}
 }
 
-// makes1 are the names of the agents that a function makes.
-func (r *crewReader) makes1(f *python.Function) []string {
-	var names []string
-	for _, s := range f.Body {
-		python.Inspect(s, func(n python.Node) bool {
-			if c, ok := n.(*python.Call); ok && r.agents[c] != "" && !r.crews[c] {
-				names = append(names, r.agents[c])
+// A body is what a reader asks of a function: the agents that it makes, and the
+// values that it returns. It is looked at once.
+type body struct {
+	agents  []*python.Call
+	returns []python.Expr
+}
+
+func (r *crewReader) body(f *python.Function) *body {
+	if b, known := r.bodies[f]; known {
+		return b
+	}
+	b := &body{}
+	r.bodies[f] = b
+	var visit func(inner bool) func(python.Node) bool
+	visit = func(inner bool) func(python.Node) bool {
+		return func(n python.Node) bool {
+			switch n := n.(type) {
+			case *python.Call:
+				if r.agents[n] != "" && !r.crews[n] {
+					b.agents = append(b.agents, n)
+				}
+			case *python.Return:
+				if n.Value != nil && !inner {
+					b.returns = append(b.returns, n.Value)
+				}
+			case *python.Function:
+				for _, s := range n.Body {
+					python.Inspect(s, visit(true))
+				}
+				return false
+			case *python.Class:
+				return false
 			}
 			return true
-		})
+		}
+	}
+	for _, s := range f.Body {
+		python.Inspect(s, visit(false))
+	}
+	return b
+}
+
+// makers are the names of the agents that a function makes.
+func (r *crewReader) makers(f *python.Function) []string {
+	var names []string
+	for _, c := range r.body(f).agents {
+		names = append(names, r.agents[c])
 	}
 	return names
 }
@@ -268,16 +308,11 @@ func (r *crewReader) decorated(m *module, e python.Expr) []item {
 		if !ok || !r.isDecorated(m, f, "agent") {
 			continue
 		}
-		made := false
-		for _, st := range f.Body {
-			python.Inspect(st, func(n python.Node) bool {
-				if call, ok := n.(*python.Call); ok && r.agents[call] != "" && !r.crews[call] {
-					out, made = append(out, item{m, call, true}), true
-				}
-				return true
-			})
+		made := r.body(f).agents
+		for _, call := range made {
+			out = append(out, item{m, call, true})
 		}
-		if !made && len(f.Decorators) > 0 {
+		if len(made) == 0 {
 			out = append(out, item{m, f.Decorators[0], false})
 		}
 	}
@@ -303,7 +338,7 @@ func (r *crewReader) task(m *module, c *python.Call) {
 	if who := c.Arg("agent"); who != nil {
 		if names = m.agentsOf(who); len(names) == 0 {
 			if f := r.method(m, who); f != nil {
-				names = r.makes1(f)
+				names = r.makers(f)
 			}
 		}
 	}

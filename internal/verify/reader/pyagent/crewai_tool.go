@@ -73,28 +73,45 @@ func (r *crewReader) attribute(d def, name string, hop int) item {
 	if d.bind.Class == nil || hop > maxHops {
 		return item{}
 	}
-	for _, s := range d.bind.Class.Body {
-		switch s := s.(type) {
-		case *python.AnnAssign:
-			if n, ok := s.Target.(*python.Name); ok && n.ID == name && s.Value != nil {
-				return item{d.mod, s.Value, true}
-			}
-		case *python.Assign:
-			for _, target := range s.Targets {
-				if n, ok := target.(*python.Name); ok && n.ID == name {
-					return item{d.mod, s.Value, true}
-				}
-			}
-		}
+	if r.named[d.bind.Class] == nil {
+		r.named[d.bind.Class] = given(d)
 	}
+	if found, ok := r.named[d.bind.Class][name]; ok {
+		return found
+	}
+	r.named[d.bind.Class][name] = item{} // nothing, until a base says otherwise
 	for _, base := range d.bind.Class.Args {
 		for _, up := range d.mod.defs(base.Value) {
 			if found := r.attribute(up, name, hop+1); found.expr != nil {
+				r.named[d.bind.Class][name] = found
 				return found
 			}
 		}
 	}
 	return item{}
+}
+
+// given are the values that a class's own body gives to names, the first of each.
+func given(d def) map[string]item {
+	all := map[string]item{}
+	add := func(target, value python.Expr) {
+		if n, ok := target.(*python.Name); ok && value != nil {
+			if _, known := all[n.ID]; !known {
+				all[n.ID] = item{d.mod, value, true}
+			}
+		}
+	}
+	for _, s := range d.bind.Class.Body {
+		switch s := s.(type) {
+		case *python.AnnAssign:
+			add(s.Target, s.Value)
+		case *python.Assign:
+			for _, target := range s.Targets {
+				add(target, s.Value)
+			}
+		}
+	}
+	return all
 }
 
 // function emits a function that a decorator makes a tool.
@@ -170,20 +187,7 @@ func (r *crewReader) given(h holder, it item, f *python.Function, hop int) {
 		h.edge(tool.DirectTool, name, it)
 		return
 	}
-	var values []python.Expr
-	for _, s := range f.Body {
-		python.Inspect(s, func(n python.Node) bool {
-			switch n := n.(type) {
-			case *python.Function, *python.Class, *python.Lambda:
-				return false
-			case *python.Return:
-				if n.Value != nil {
-					values = append(values, n.Value)
-				}
-			}
-			return true
-		})
-	}
+	values := r.body(f).returns
 	if r.following[f] || len(values) > maxHops {
 		// It gives itself, or more than anybody means.
 		it.mod.dynamic("tool", runtimeCall, h.name, label(it.expr), it.expr.At())
@@ -235,14 +239,14 @@ func (r *crewReader) instance(m *module, c *python.Call, class def) string {
 	if !ok || name == "" || name == usual {
 		return usual
 	}
-	for i := range r.out.Tools {
-		if t := r.out.Tools[i]; t.Name == usual && t.Origin.Type == crewClass {
-			t.Name, t.Origin = name, m.origin(crewClass, c.Range)
-			if text, ok := m.file.Text(c.Arg("description")); ok {
-				t.Description = paragraph(text)
-			}
-			return m.emit(c, t)
+	key := class.mod.path + "\x00" + usual + "\x00" + crewClass
+	if i, ok := r.first[key]; ok {
+		t := r.out.Tools[i]
+		t.Name, t.Origin = name, m.origin(crewClass, c.Range)
+		if text, ok := m.file.Text(c.Arg("description")); ok {
+			t.Description = paragraph(text)
 		}
+		return m.emit(c, t)
 	}
 	return usual
 }

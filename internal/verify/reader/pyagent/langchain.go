@@ -53,6 +53,9 @@ func ReadLangChain(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.Sourc
 		return nil, err
 	}
 	p.langchain()
+	if _, err := p.done(); err != nil {
+		return nil, err
+	}
 	out := p.finish(tool.Source{ID: "langchain", Type: "langchain", Path: m.Name})
 	for _, a := range m.LangChain.Inventories {
 		r, err := listing.ReadInventory(tree, a, "langchain_inventory", tool.BlockSource("langchain", a.Path))
@@ -72,17 +75,18 @@ func ReadLangChainSource(_ *manifest.Manifest, s manifest.Source, tree fs.FS) (*
 		return nil, err
 	}
 	p.langchain()
-	return p.out, nil
+	return p.done()
 }
 
 func (p *program) langchain() {
-	r := chainReader{p, map[*python.Call]bool{}, map[*module]*graphs{}}
+	r := &chainReader{program: p, decorating: map[*python.Call]bool{}, graphs: map[*module]*graphs{}}
 	for _, m := range p.modules {
 		r.tools(m)
 	}
 	for _, m := range p.modules {
 		r.graphs[m] = r.findGraphs(m, m.targets())
 	}
+	r.onlyGraph()
 	for _, m := range p.modules {
 		r.names(m)
 	}
@@ -96,10 +100,11 @@ type chainReader struct {
 	*program
 	decorating map[*python.Call]bool
 	graphs     map[*module]*graphs
+	only       string // name of the only graph of the program
 }
 
 // tools emits decorated functions and tools made by calls.
-func (r chainReader) tools(m *module) {
+func (r *chainReader) tools(m *module) {
 	m.file.Inspect(func(n python.Node) bool {
 		f, ok := n.(*python.Function)
 		if !ok {
@@ -152,7 +157,7 @@ func (r chainReader) tools(m *module) {
 
 // function emits a decorated function. The name is the first text in the call,
 // or name_or_callable.
-func (r chainReader) function(m, at *module, f *python.Function, made python.Node, options []*python.Call) string {
+func (r *chainReader) function(m, at *module, f *python.Function, made python.Node, options []*python.Call) string {
 	t := m.function(f, chainFunction)
 	for _, c := range options {
 		name := argument(c, "name_or_callable", 0)
@@ -193,7 +198,7 @@ func (m *module) functionNamed(e python.Expr) *def {
 }
 
 // called emits tool(f) and tool("name")(f).
-func (r chainReader) called(m *module, c *python.Call) {
+func (r *chainReader) called(m *module, c *python.Call) {
 	if d := m.functionNamed(c.Positional(0)); d != nil {
 		r.function(d.mod, m, d.bind.Function, c, []*python.Call{c})
 		return
@@ -205,7 +210,7 @@ func (r chainReader) called(m *module, c *python.Call) {
 
 // fromFunction emits StructuredTool.from_function(func=…, name=…) and the like.
 // Without a function of the program the name must be literal.
-func (r chainReader) fromFunction(m *module, c *python.Call, kind string) {
+func (r *chainReader) fromFunction(m *module, c *python.Call, kind string) {
 	body := argument(c, "func", 0)
 	plain := kind == chainTool && c.Arg("func") == nil && m.functionNamed(body) == nil
 	if plain { // Tool(name, func, description)
@@ -322,7 +327,7 @@ func method(c *python.Class, name string) *python.Function {
 }
 
 // names gives a name to every call that gives tools to a model.
-func (r chainReader) names(m *module) {
+func (r *chainReader) names(m *module) {
 	targets, g := m.targets(), r.graphs[m]
 	m.file.Inspect(func(n python.Node) bool {
 		c, ok := n.(*python.Call)
@@ -356,7 +361,7 @@ func (r chainReader) names(m *module) {
 }
 
 // inner gives the name of an agent to the models with tools in its arguments.
-func (r chainReader) inner(m *module, agent *python.Call, name string) {
+func (r *chainReader) inner(m *module, agent *python.Call, name string) {
 	for _, a := range agent.Args {
 		python.Inspect(a.Value, func(n python.Node) bool {
 			if c, ok := n.(*python.Call); ok && r.kind(m, c) == "bind_tools" {
@@ -368,7 +373,7 @@ func (r chainReader) inner(m *module, agent *python.Call, name string) {
 }
 
 // kind is the name of the call that gives tools to a model, "" for another one.
-func (r chainReader) kind(m *module, c *python.Call) string {
+func (r *chainReader) kind(m *module, c *python.Call) string {
 	if a, ok := c.Func.(*python.Attribute); ok && a.Name == "bind_tools" {
 		return a.Name
 	}
@@ -378,7 +383,7 @@ func (r chainReader) kind(m *module, c *python.Call) string {
 	return last(m.which(c.Func, chainAgents, chainPackages))
 }
 
-func (r chainReader) agents(m *module) {
+func (r *chainReader) agents(m *module) {
 	m.file.Inspect(func(n python.Node) bool {
 		if c, ok := n.(*python.Call); ok {
 			if kind := r.kind(m, c); kind != "" {
@@ -390,7 +395,7 @@ func (r chainReader) agents(m *module) {
 	r.members(m, r.graphs[m])
 }
 
-func (r chainReader) agent(m *module, c *python.Call, name, kind string) {
+func (r *chainReader) agent(m *module, c *python.Call, name, kind string) {
 	h := holder{m, name, c.Range}
 	r.out.Agents = append(r.out.Agents, tool.Agent{Name: name, Origin: m.origin("langchain", c.Range)})
 	edge := tool.DirectTool
@@ -421,7 +426,7 @@ func (r chainReader) agent(m *module, c *python.Call, name, kind string) {
 
 // toAgents leads to the agents that an expression may be; another expression is
 // a model or a chain, which is no agent by itself.
-func (r chainReader) toAgents(h holder, e python.Expr) {
+func (r *chainReader) toAgents(h holder, e python.Expr) {
 	if e == nil {
 		return
 	}
@@ -433,7 +438,7 @@ func (r chainReader) toAgents(h holder, e python.Expr) {
 	}
 }
 
-func (r chainReader) toAgentList(h holder, e python.Expr) {
+func (r *chainReader) toAgentList(h holder, e python.Expr) {
 	l := h.mod.readList(e)
 	for _, it := range l.items {
 		names := it.mod.agentsOf(it.expr)
@@ -448,7 +453,7 @@ func (r chainReader) toAgentList(h holder, e python.Expr) {
 }
 
 // tool adds one element of a list of tools: a tool, a function, or a schema.
-func (r chainReader) tool(h holder, kind tool.EdgeKind, it item) {
+func (r *chainReader) tool(h holder, kind tool.EdgeKind, it item) {
 	defs := it.mod.defsOf(it.expr)
 	var names []string
 	for _, d := range defs {
@@ -467,7 +472,7 @@ func (r chainReader) tool(h holder, kind tool.EdgeKind, it item) {
 }
 
 // toolOf is the name of the tool that a definition is.
-func (r chainReader) toolOf(d def) (string, bool) {
+func (r *chainReader) toolOf(d def) (string, bool) {
 	if name := r.made[d.node()]; name != "" {
 		return name, true
 	}
@@ -491,7 +496,7 @@ func (r chainReader) toolOf(d def) (string, bool) {
 }
 
 // schemaTool emits a Pydantic class that a model is offered as a tool.
-func (r chainReader) schemaTool(d def) (string, bool) {
+func (r *chainReader) schemaTool(d def) (string, bool) {
 	if !d.classIs([]string{"BaseModel"}, pydanticPackages) {
 		return "", false
 	}

@@ -22,7 +22,7 @@ type graphNode struct {
 
 // findGraphs collects the graphs of a module. The agent has the name that the
 // compiled graph is assigned to, else that of the builder.
-func (r chainReader) findGraphs(m *module, targets map[*python.Call]string) *graphs {
+func (r *chainReader) findGraphs(m *module, targets map[*python.Call]string) *graphs {
 	g := &graphs{builders: map[*python.Call]string{}, inside: map[*python.Call]string{}}
 	m.file.Inspect(func(n python.Node) bool {
 		c, ok := n.(*python.Call)
@@ -109,24 +109,28 @@ func (g *graphs) builder(m *module, e python.Expr) *python.Call {
 
 // owner is the graph that a ToolNode or bind_tools belongs to: the one it is a
 // node of, or the only graph of the module, or of the whole program.
-func (r chainReader) owner(g *graphs, c *python.Call) string {
+func (r *chainReader) owner(g *graphs, c *python.Call) string {
 	if name := g.inside[c]; name != "" {
 		return name
 	}
 	if name := g.only(); name != "" || len(g.builders) > 0 {
 		return name
 	}
-	found := ""
+	return r.only
+}
+
+// onlyGraph finds the only graph of the program, if there is exactly one.
+func (r *chainReader) onlyGraph() {
 	for _, m := range r.modules {
-		name := r.graphs[m].only()
-		if len(r.graphs[m].builders) > 0 && (name == "" || found != "") {
-			return ""
-		}
-		if name != "" {
-			found = name
+		switch g := r.graphs[m]; {
+		case len(g.builders) == 0:
+		case len(g.builders) > 1 || r.only != "":
+			r.only = ""
+			return
+		default:
+			r.only = g.only()
 		}
 	}
-	return found
 }
 
 // only is the name of the only graph, "" when there are several or none.
@@ -141,7 +145,7 @@ func (g *graphs) only() string {
 }
 
 // members adds the graphs as agents, and the agents that are nodes of them.
-func (r chainReader) members(m *module, g *graphs) {
+func (r *chainReader) members(m *module, g *graphs) {
 	m.file.Inspect(func(n python.Node) bool {
 		if c, ok := n.(*python.Call); ok && g.builders[c] != "" {
 			r.out.Agents = append(r.out.Agents, tool.Agent{Name: g.builders[c], Origin: m.origin("langchain", c.Range)})

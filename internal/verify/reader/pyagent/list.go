@@ -31,9 +31,13 @@ type list struct {
 const (
 	maxItems = 2000
 	maxSteps = 5000
+	maxGaps  = 50
 )
 
 func (l *list) gap(m *module, reason string, e python.Node) {
+	if len(l.gaps) >= maxGaps {
+		return // it is said often enough that the list is not complete
+	}
 	g := gap{mod: m, reason: reason, at: e.At()}
 	if e, ok := e.(python.Expr); ok {
 		g.name = label(e)
@@ -74,7 +78,7 @@ func (m *module) readList(e python.Expr) *list {
 }
 
 func (l *list) read(m *module, e python.Expr, sure bool, hop int) {
-	if l.steps++; hop > maxHops || len(l.items) > maxItems || l.steps > maxSteps {
+	if l.steps++; hop > maxHops || len(l.items) > maxItems || l.steps > maxSteps || !m.prog.spend() {
 		if l.steps <= maxSteps+1 {
 			l.gap(m, unsupported, e)
 		}
@@ -88,6 +92,7 @@ func (l *list) read(m *module, e python.Expr, sure bool, hop int) {
 				continue
 			}
 			l.items = append(l.items, item{m, el, sure})
+			m.prog.spend()
 		}
 	case *python.Constant:
 		if e.Text != "None" {
@@ -234,6 +239,9 @@ func (l *list) changes(m *module, v *python.Variable, e python.Expr, hop int) {
 		}
 	}
 	for _, c := range v.Passed {
+		if !m.prog.spend() {
+			return
+		}
 		if m.changesArgument(c, v) {
 			l.gap(m, changed, e)
 		}

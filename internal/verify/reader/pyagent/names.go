@@ -232,7 +232,22 @@ func (m *module) external(e python.Expr) string {
 // classIs says whether a class, or one that it is made from, is one of names in
 // one of packages.
 func (d def) classIs(names, packages []string) bool {
-	return d.classHop(names, packages, map[*python.Class]bool{})
+	if d.bind.Class == nil {
+		return false
+	}
+	key := family{d.bind.Class, strings.Join(names, " "), strings.Join(packages, " ")}
+	is, known := d.mod.prog.families[key]
+	if !known {
+		is = d.classHop(names, packages, map[*python.Class]bool{})
+		d.mod.prog.families[key] = is
+	}
+	return is
+}
+
+// family asks whether a class is made from one of names in one of packages.
+type family struct {
+	class           *python.Class
+	names, packages string
 }
 
 func (d def) classHop(names, packages []string, seen map[*python.Class]bool) bool {

@@ -24,10 +24,12 @@ import (
 	"plimsoll.dev/internal/verify/tool"
 )
 
-// Bounds of one source.
+// Bounds of one source. Work is what reading lists costs, in steps: many agents
+// that share one long list would make more edges than anybody can review.
 const (
 	maxFiles = 2000
 	maxBytes = 64 << 20
+	maxWork  = 400_000
 )
 
 // Module is one Python file of a program.
@@ -50,13 +52,35 @@ type program struct {
 	agents    map[*python.Call]string     // names of agents by the call that makes them
 	owners    map[python.Node]python.Node // innermost function or class around a call
 	byLast    map[string][]*module        // modules by the last part of their name
+	families  map[family]bool             // answers of classIs
+	bytes     int
+	work      int
+}
+
+// spend counts one step and says whether there may be more.
+func (p *program) spend() bool {
+	p.work++
+	return p.work <= maxWork
+}
+
+// done is what was read, or that it was too much to read in full.
+func (p *program) done() (*tool.Reading, *tool.SourceError) {
+	if p.work > maxWork {
+		return nil, p.owned(&tool.SourceError{
+			Path: p.modules[0].path, Problem: tool.TooLarge, Detail: "the agents hold longer lists of tools than we read",
+		})
+	}
+	if err := p.overfull(); err != nil {
+		return nil, err
+	}
+	return p.out, nil
 }
 
 func newProgram(framework, sourceID string) *program {
 	return &program{
 		framework: framework, sourceID: sourceID, out: &tool.Reading{},
 		made: map[python.Node]string{}, first: map[string]int{}, agents: map[*python.Call]string{},
-		owners: map[python.Node]python.Node{}, byLast: map[string][]*module{},
+		owners: map[python.Node]python.Node{}, byLast: map[string][]*module{}, families: map[family]bool{},
 	}
 }
 
@@ -108,6 +132,9 @@ func (p *program) loadFile(tree fs.FS, name string) *tool.SourceError {
 	text, fault := tool.ReadFile(tree, name)
 	if fault != nil {
 		return p.owned(fault)
+	}
+	if p.bytes += len(text); p.bytes > maxBytes {
+		return p.owned(&tool.SourceError{Path: name, Problem: tool.TooLarge, Detail: fmt.Sprintf("the source is over %d MiB", maxBytes>>20)})
 	}
 	file, err := python.Parse(text)
 	if err != nil {
