@@ -15,7 +15,8 @@ import (
 // Declarations is suggested-declarations.yaml: what the gaps ask for, merged so
 // that each target stands once (§8.3). New entries are a fragment of the
 // manifest; what belongs into entries that are already there is named in
-// comments, with its line. Nil when nothing is asked for.
+// comments, with its line. Nil without a gap; a comment alone when no
+// declaration answers.
 func Declarations(gaps []Gap) []byte {
 	s := suggestion{comments: map[string]string{}, entries: map[string]int{}, lists: map[string][]any{}}
 	for i := range gaps {
@@ -24,12 +25,16 @@ func Declarations(gaps []Gap) []byte {
 	for _, pointer := range s.order {
 		s.tree = put(s.tree, steps(pointer), s.lists[pointer])
 	}
-	if len(s.tree) == 0 && len(s.sets) == 0 {
+	if len(gaps) == 0 {
 		return nil
 	}
 	var b strings.Builder
 	b.WriteString("# What would close the gaps of evidence. Every " + review + " is a question to a person who knows the answer;\n")
 	b.WriteString("# the gate refuses a manifest in which one is left. Nothing here is in force.\n")
+	if s.file == "" {
+		b.WriteString("#\n# No declaration closes these gaps: each names the place in the sources that does.\n")
+		return []byte(b.String())
+	}
 	fmt.Fprintf(&b, "# Target: %s\n", oneLine(s.file))
 	if len(s.sets) > 0 {
 		b.WriteString("#\n# In entries that are already there:\n")
@@ -256,7 +261,7 @@ func plainWord(s string) bool {
 
 // Inventory is suggested-inventory.json: the names that were seen where reading
 // could not list the tools, by source. Content is a whole inventory file, but
-// for what only its owner knows. Nil when there are none.
+// for what only its owner knows.
 func Inventory(head *effect.Surface) []byte {
 	if head == nil || head.Reading == nil {
 		return nil
@@ -275,7 +280,7 @@ func Inventory(head *effect.Surface) []byte {
 		Places    []string `json:"seen_at"`
 		Content   content  `json:"content"`
 	}
-	var entries []*entry
+	entries := []*entry{}
 	bySource := map[[3]string]*entry{}
 	for i := range head.Reading.Dynamic {
 		d := &head.Reading.Dynamic[i]
@@ -291,9 +296,6 @@ func Inventory(head *effect.Surface) []byte {
 		}
 		e.Places = append(e.Places, place(d.Origin))
 		e.Content.Tools = append(e.Content.Tools, named{d.Name})
-	}
-	if len(entries) == 0 {
-		return nil
 	}
 	for _, e := range entries {
 		e.Places = unique(e.Places)

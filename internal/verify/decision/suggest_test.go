@@ -70,7 +70,7 @@ func TestAResolvedListIsNoWarning(t *testing.T) {
 	if d := decision.Decide(decision.Input{Head: s}); d.Decision != decision.Passed {
 		t.Errorf("decided %s: %s", d.Decision, d.Reason)
 	}
-	if text := decision.Inventory(s); text != nil {
+	if text := string(decision.Inventory(s)); !strings.Contains(text, `"inventories": []`) {
 		t.Errorf("suggested %s", text)
 	}
 }
@@ -103,6 +103,9 @@ func TestAToolOfAListIsCompletedInTheList(t *testing.T) {
 		Kind: "incomplete_surface", Subject: "a", ToolID: a.Tool.ID, SourceType: "mcp", SourceRef: "tools.json", Why: "No input schema.",
 	}}
 	g := decision.Decide(decision.Input{Head: s, ConfigPath: "shipgate.yaml"}).Coverage.Gaps[0]
+	if text := string(decision.Declarations([]decision.Gap{g})); !strings.Contains(text, "No declaration closes") {
+		t.Errorf("suggested %s", text)
+	}
 	if g.Next.Path != "tools.json" || !strings.Contains(g.Next.Expects, "tools.json#/tools/0") || g.Next.Template != nil {
 		t.Errorf("asks %+v", g.Next)
 	}

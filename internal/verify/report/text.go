@@ -15,7 +15,8 @@ import (
 // Every ASCII punctuation mark is escaped with a backslash, which CommonMark
 // shows as the mark itself. That is not enough for what a forge links in the
 // text that it has rendered, so a word joiner, which shows as nothing, breaks
-// those: @name, #1, GH-1, scheme://, :emoji: and www.
+// those: @name, #1, GH-1, scheme:// and www. Nothing else is touched, so that a
+// scope or a key can be copied.
 func plain(s string, limit int) string {
 	var b strings.Builder
 	text := []rune(redact.Text(s))
@@ -50,7 +51,7 @@ func linked(text []rune, n int) bool {
 	case '@', '#':
 		return true
 	case ':':
-		return n+1 < len(text) && !unicode.IsSpace(text[n+1]) && !unicode.IsDigit(text[n+1])
+		return n+1 < len(text) && text[n+1] == '/'
 	case '-':
 		return strings.HasSuffix(before, "gh")
 	case '.':
