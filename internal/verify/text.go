@@ -33,7 +33,7 @@ func (r *Run) Text(colour bool) []byte {
 	if r.Decision != nil {
 		r.writeChanges(t)
 		writeFindings(t, r.Gating())
-		writeGaps(t, r.Decision.Coverage.Gaps)
+		r.writeGaps(t, r.Decision.Coverage.Gaps)
 	}
 	t.Next(&r.Control)
 	return t.Bytes()
@@ -105,20 +105,47 @@ func writeFindings(t *ink.Text, found []check.Finding) {
 	}
 }
 
-func writeGaps(t *ink.Text, gaps []decision.Gap) {
+// writeGaps shows the gaps of one kind together: what closes one closes all.
+func (r *Run) writeGaps(t *ink.Text, gaps []decision.Gap) {
 	if len(gaps) == 0 {
 		return
 	}
 	t.Write("\nwhat is not known yet\n")
-	for i := range gaps[:min(len(gaps), maxTextGaps)] {
+	var kinds []string
+	byKind := map[string][]*decision.Gap{}
+	for i := range gaps {
 		g := &gaps[i]
+		if byKind[g.Kind] == nil {
+			kinds = append(kinds, g.Kind)
+		}
+		byKind[g.Kind] = append(byKind[g.Kind], g)
+	}
+	for _, kind := range kinds[:min(len(kinds), maxTextGaps)] {
+		same := byKind[kind]
 		t.Write("  ")
-		t.Put(ink.Bold, ink.Printable(g.Subject))
-		t.Write("  " + spaced(g.Kind) + "\n")
-		t.Put(ink.Dim, "    "+ink.Printable(g.Next.Expects))
+		t.Put(ink.Bold, spaced(kind))
+		t.Write("  " + subjects(same) + "\n")
+		t.Put(ink.Dim, "    "+ink.Printable(same[0].Next.Expects))
 		t.Write("\n")
 	}
-	if more := len(gaps) - maxTextGaps; more > 0 {
-		t.Writef("  and %d more\n", more)
+	if more := len(kinds) - maxTextGaps; more > 0 {
+		t.Writef("  and %d kinds more\n", more)
 	}
+	if r.Input.Reports != "" {
+		t.Write("  " + ink.Printable(r.Input.Reports) + "/suggested-declarations.yaml asks for each answer in the form the manifest takes\n")
+	}
+}
+
+const maxTextSubjects = 6
+
+func subjects(gaps []*decision.Gap) string {
+	var names []string
+	for _, g := range gaps[:min(len(gaps), maxTextSubjects)] {
+		names = append(names, ink.Printable(g.Subject))
+	}
+	s := strings.Join(names, ", ")
+	if more := len(gaps) - maxTextSubjects; more > 0 {
+		s += " and " + strconv.Itoa(more) + " more"
+	}
+	return s
 }

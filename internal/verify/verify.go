@@ -29,6 +29,7 @@ type Input struct {
 	Config       string // as given, relative to the workspace
 	ManifestPath string // repository-relative
 	Dir          string // the manifest's folder, absolute, with slashes
+	Reports      string // the reports folder as artifacts and texts name it
 
 	Head, Base         fs.FS  // rooted at the manifest's folder; Base is nil without one
 	HeadRoot, BaseRoot fs.FS  // rooted at the repository
