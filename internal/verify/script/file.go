@@ -244,6 +244,9 @@ func (f *File) callAt(i int, name string) *Expr {
 		return nil
 	}
 	start, whole := f.chainStart(receiver)
+	if f.constructs(start, i) {
+		return nil
+	}
 	p := &parser{File: f, i: start}
 	x := &Expr{Kind: Unknown, At: start, Pos: f.tokens[start].pos()}
 	if whole {
@@ -256,6 +259,18 @@ func (f *File) callAt(i int, name string) *Expr {
 	}
 	member := &Expr{Kind: Member, X: x, Text: name, At: i, Pos: f.tokens[i].pos()}
 	return &Expr{Kind: Call, X: member, Args: args, At: i, Pos: f.tokens[start].pos()}
+}
+
+// constructs says whether the names from a new up to token i are what it makes.
+func (f *File) constructs(start, i int) bool {
+	if !f.tokens[start].isWord("new") {
+		return false
+	}
+	j := start + 1
+	for j < i && f.tokens[j].sort == word && f.tokens[j+1].is(".") {
+		j += 2
+	}
+	return j == i
 }
 
 // maxHops is how long a chain of members and calls is followed backwards.

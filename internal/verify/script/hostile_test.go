@@ -28,6 +28,7 @@ func TestHostileFilesEnd(t *testing.T) {
 		"a long union":                  "const a: " + strings.Repeat("A | ", 100_000) + "B = 1",
 		"a long conditional":            "x.tool(" + strings.Repeat("a ? b : ", 50_000) + "c)",
 		"templates":                     "x.tool(" + nested("`${", "1", "}`", 200) + ")" + strings.Repeat("`a${b}c`;", 50_000),
+		"slashes and open classes":      "x = " + strings.Repeat("a/[b,", 100) + strings.Repeat("a/[b],", 200_000),
 		"optional types":                strings.Repeat("a ? (b) : c => d;", 40_000),
 		"a name that stands for itself": "const a = a + a, b = [...b, ...b], c = { ...c, ...c }; x.tool(a, b, c)",
 	} {

@@ -105,7 +105,11 @@ type scanner struct {
 	open    []int32 // brackets
 	heads   []int32 // for each of them itself, for the middle of a template its head
 	newline bool
+	looked  int // bytes that were looked ahead for the end of an expression
 }
+
+// maxLooked keeps a line of slashes and open classes linear.
+const maxLooked = 100_000_000
 
 func (s *scanner) fail(at int, reason string) *Error {
 	return &Error{Pos: s.tokens[at].pos(), Reason: reason}
@@ -293,16 +297,26 @@ func (s *scanner) regexpHere() bool {
 	return true
 }
 
-// closedOnLine says whether another / stands on the rest of the line.
+// closedOnLine says whether a / that ends a regular expression stands on the
+// rest of the line.
 func (s *scanner) closedOnLine() bool {
-	rest := s.place.text[s.place.off+1:]
-	i := bytes.IndexAny(rest, "/\r\n")
-	for i >= 0 && rest[i] == '/' && i > 0 && rest[i-1] == '\\' {
-		j := bytes.IndexAny(rest[i+1:], "/\r\n")
-		if j < 0 {
+	rest, class := s.place.text[s.place.off+1:], false
+	for i := 0; i < len(rest) && s.looked < maxLooked; i++ {
+		s.looked++
+		switch rest[i] {
+		case '\\':
+			i++
+		case '\n', '\r':
 			return false
+		case '[':
+			class = true
+		case ']':
+			class = false
+		case '/':
+			if !class {
+				return true
+			}
 		}
-		i += 1 + j
 	}
-	return i >= 0 && rest[i] == '/'
+	return false
 }
