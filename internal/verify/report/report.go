@@ -51,7 +51,7 @@ type Report struct {
 	Privacy          *string                `json:"privacy_audit"`
 	Heuristics       heuristicsJSON         `json:"heuristics_filter"`
 	RuntimeEvidence  *string                `json:"capability_runtime_evidence"`
-	PluginSurface    *string                `json:"codex_plugin_surface"`
+	PluginSurface    *pluginSurfaceJSON     `json:"codex_plugin_surface"`
 	Packs            []string               `json:"loaded_policy_packs"`
 	Plugins          []string               `json:"loaded_plugins"`
 	Warnings         []warningJSON          `json:"source_warnings"`
@@ -305,8 +305,8 @@ func New(in *Input) *Report {
 		CapabilityFacts: list(delta.Facts(head)), Intentions: list(m.Agent.Purpose), Misalignments: []string{}, Scenarios: []string{},
 		ActionFacts: actionFactsOf(head), ActionDiff: actionDiffOf(in.Actions), CapabilityChange: ChangeOf(in),
 		Protected: list(in.TrustRoots), Policy: in.Policy, HumanAck: []ackJSON{}, ReviewerSummary: in.ReviewerSummary(), AgentSummary: in.AgentSummary(),
-		Heuristics: heuristicsJSON{in.NoHeuristics, len(in.Aside), []findingJSON{}},
-		Packs:      list(in.Packs), Plugins: []string{}, Warnings: warningsOf(head), Baseline: in.Decision.Baseline, Generated: in.Generated,
+		Heuristics:    heuristicsJSON{in.NoHeuristics, len(in.Aside), []findingJSON{}},
+		PluginSurface: pluginSurfaceOf(head.Reading), Packs: list(in.Packs), Plugins: []string{}, Warnings: warningsOf(head), Baseline: in.Decision.Baseline, Generated: in.Generated,
 	}
 	if r.Generated == nil {
 		r.Generated = map[string]string{}

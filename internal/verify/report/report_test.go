@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"plimsoll.dev/internal/verify/report"
+	"plimsoll.dev/internal/verify/tool"
 )
 
 func TestTheReportKeepsItsSchema(t *testing.T) {
@@ -131,5 +132,28 @@ func TestTheTopChangesAreTheWorstFirst(t *testing.T) {
 	r := c.Review()
 	if r.Added != 1 || r.Modified != 1 || r.Removed != 1 {
 		t.Errorf("counts: %+v", r)
+	}
+}
+
+func TestWhatPluginsBringBesidesToolsIsNamed(t *testing.T) {
+	in := clean(t)
+	in.Head.Reading.Plugins = []tool.Plugin{{
+		SourceID: "kit", Name: "kit", Root: "plugins/kit", Issues: []string{"missing_name"}, Hooks: 2,
+		Components: []tool.Component{{Kind: "skills", Path: "skills", Reason: "missing"}},
+		Skills:     []tool.Skill{{Name: "s", Path: "skills/s/SKILL.md"}},
+		Servers:    []tool.PluginServer{{Name: "m", Path: ".mcp.json"}},
+		Apps:       []tool.PluginApp{{Name: "a", Path: ".app.json"}},
+	}}
+	in.Head.Reading.Markets = []tool.Marketplace{{SourceID: "kit", Path: ".agents/plugins/marketplace.json", Entries: []tool.MarketEntry{{Plugin: "kit"}}}}
+	text, err := report.New(in).JSON()
+	valid(t, "report.v0.34", text, err)
+	for _, want := range []string{`"hook_count": 2`, `"inventory_path": null`, `"missing_fields": []`, `"reason": "missing"`, `"plugin": "kit"`} {
+		if !bytes.Contains(text, []byte(want)) {
+			t.Errorf("no %s", want)
+		}
+	}
+	text, err = report.New(clean(t)).JSON()
+	if err != nil || !bytes.Contains(text, []byte(`"codex_plugin_surface": null`)) {
+		t.Errorf("without a plugin it is null: %v", err)
 	}
 }
