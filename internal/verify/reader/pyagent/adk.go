@@ -188,7 +188,8 @@ func (r *adkReader) read() *tool.SourceError {
 	}
 	r.toolkits()
 	r.bindToolkits()
-	return nil
+	_, err := r.done()
+	return err
 }
 
 // bindToolkits names a toolset that stands in an agent's list after the agent.

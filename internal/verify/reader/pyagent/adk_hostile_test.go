@@ -23,12 +23,13 @@ func TestWhatAProgramMultipliesIsBounded(t *testing.T) {
 		}
 	}
 	methods.WriteString("  def go(self): return Agent(role='r', tools=[self.m0()])\n")
+	makers := "from crewai import Agent as C, Crew\nclass P:\n def all(self): return Crew(agents=[" + strings.Repeat("self.r(),", 1500) + "])\n def r(self):\n" + strings.Repeat("  x = C(role='r')\n", 2000)
 	deep := "from google.adk.agents import Agent\nx0 = [print]\n"
 	for i := range 200 {
 		deep += fmt.Sprintf("x%d = x%d + x%d\n", i+1, i, i)
 	}
 	deep += "Agent(tools=x200)\n"
-	for name, text := range map[string]string{"many agents of one list": agents, "methods that give each other": methods.String(), "lists of lists": deep} {
+	for name, text := range map[string]string{"many agents of one list": agents, "methods that give each other": methods.String(), "a method that makes many": makers, "lists of lists": deep} {
 		t.Run(name, func(t *testing.T) {
 			files := tree(map[string]string{"a.py": text})
 			a, adkErr := pyagent.ReadADKSource(nil, manifest.Source{ID: "s", Path: "a.py"}, files)

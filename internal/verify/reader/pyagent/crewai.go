@@ -128,7 +128,8 @@ func (r *crewReader) read() *tool.SourceError {
 		})
 	}
 	r.toolkits()
-	return r.overfull()
+	_, err := r.done()
+	return err
 }
 
 // call reads an agent, a crew, or a task.
