@@ -56,7 +56,7 @@ func Load(tree fs.FS, opt LoadOptions) (*Side, error) {
 		}
 		return nil, failed
 	}
-	m, err := manifest.Load(text, manifest.Options{Name: opt.Name, KnownCheck: knownCheck, Today: opt.Today})
+	m, err := manifest.Load(text, manifest.Options{Name: opt.Name, KnownCheck: check.Known, CheckIDs: check.IDs(), Today: opt.Today})
 	if err != nil {
 		return nil, err
 	}
@@ -73,15 +73,6 @@ func Load(tree fs.FS, opt LoadOptions) (*Side, error) {
 		return nil, err
 	}
 	return &Side{Surface: surface, Packs: packs, Files: seen.read()}, nil
-}
-
-// knownCheck is what a manifest may say about the severity of a check.
-func knownCheck(id string) (severity, floor string, ok bool) {
-	c := check.ByID(id)
-	if c == nil {
-		return "", "", false
-	}
-	return string(c.Severity), string(c.Floor), true
 }
 
 // loadPacks reads the policy packs that the manifest names. An optional pack
@@ -112,6 +103,7 @@ func loadPacks(m *manifest.Manifest, r *tool.Reading, tree fs.FS, more []string)
 		if err != nil {
 			return nil, &tool.SourceError{SourceID: p.ID, Path: p.Path, Problem: tool.Malformed, Detail: err.Error(), Err: err}
 		}
+		pack.ID = p.ID
 		packs = append(packs, pack)
 	}
 	return packs, nil

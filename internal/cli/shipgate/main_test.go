@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -50,10 +51,15 @@ func TestAPanicIsAnInternalFailure(t *testing.T) {
 // An example in the help is a promise like one in the README.
 func TestExamplesInTheHelpWork(t *testing.T) {
 	dir := repository(t)
-	env := shipgate.Env{Dir: dir, Environ: quietGit(dir)}
+	adopted := change{adopted: true}
+	shop := adopted.build(t)
 	for _, command := range []string{
-		"", "check", "explain", "list-checks", "fixture", "schema", "contract", "self-check",
+		"", "check", "verify", "scan", "explain", "list-checks", "fixture", "schema", "contract", "self-check",
 	} {
+		env := shipgate.Env{Dir: dir, Environ: append(os.Environ(), quietGit(dir)...)}
+		if command == "verify" || command == "scan" {
+			env.Dir = shop // what they read is declared in a manifest
+		}
 		_, help, _ := call(env, "", append(strings.Fields(command), "--help"))
 		_, rest, found := strings.Cut(string(help), "\nExamples:\n")
 		if !found {

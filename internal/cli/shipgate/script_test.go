@@ -193,7 +193,7 @@ func run(ts *testscript.TestScript, want int, result bool, args []string) {
 		}
 		return
 	}
-	if args[0] == "verify" || args[0] == "scan" {
+	if len(args) > 0 && (args[0] == "verify" || args[0] == "scan") {
 		ts.Check(validArtifacts(env, args))
 	}
 	if want != 0 {

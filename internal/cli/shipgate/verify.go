@@ -88,7 +88,7 @@ func scanCommand(env Env) *cobra.Command {
 	f := &verifyFlags{scan: true}
 	cmd := &cobra.Command{
 		Use: "scan", Short: "Report on the tools of one tree",
-		Long: scanLong, Example: "  shipgate scan\n  shipgate scan -c agents/shipgate.yaml --format json", Args: cobra.NoArgs,
+		Long: scanLong, Example: "  shipgate scan\n  shipgate scan -c shipgate.yaml --format json", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.given = c.Flags().Changed
 			return f.run(c.Context(), env)
