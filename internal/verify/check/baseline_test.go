@@ -88,8 +88,11 @@ func TestEntriesOfTheBaseline(t *testing.T) {
 		}
 	})
 	t.Run("the day after", func(t *testing.T) {
-		e := evaluate(t, paying(plain()), check.Options{Baseline: until("2026-06-14")})
+		e := evaluate(t, paying(plain()), check.Options{Baseline: until("2026-06-14"), BaselinePath: "b.json"})
 		f := of(e, expired)
+		if f != nil && f.Source != (check.Source{Type: "baseline", Ref: "b.json", Path: "b.json"}) {
+			t.Errorf("it points at %+v", f.Source)
+		}
 		if statuses(e)[id] != "new" || f == nil || f.Evidence["expires"] != "2026-06-14" || f.Severity != check.High || f.BaselineStatus != "new" {
 			t.Errorf("%v, %+v", statuses(e), f)
 		}

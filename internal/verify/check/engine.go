@@ -22,8 +22,10 @@ type Options struct {
 	Dir     string
 	// NoHeuristics sets aside what rests on words and patterns (§6.1).
 	NoHeuristics bool
-	// Baseline is what was accepted before; nil for none.
-	Baseline *Baseline
+	// Baseline is what was accepted before; nil for none. BaselinePath is where it
+	// lies, for findings that point at it.
+	Baseline     *Baseline
+	BaselinePath string
 	// Integrity is how the baseline stands to its audit log; nil when nobody
 	// asked.
 	Integrity *Integrity

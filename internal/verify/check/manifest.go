@@ -48,7 +48,7 @@ func manifestChecks() []*Check {
 			Title:          "The manifest grants a scope that no tool needs",
 			Description:    "Compares permissions.scopes with the scopes of the reachable tools.",
 			Rationale:      "A grant without a use is power that is only noticed when it is misused.",
-			FiresWhen:      "A scope of the manifest covers no scope of any reachable tool. High when the scope is broad.",
+			FiresWhen:      "A scope of the manifest covers no scope of any reachable tool; of any tool while it is open which are reachable. High when the scope is broad.",
 			EvidenceFields: []string{"scope", "tool_scopes"},
 			Recommendation: "Remove the scope, or say at the tool that it needs it.",
 			HumanReview:    true, PatchKind: Manual, Run: unusedScope,
@@ -247,8 +247,13 @@ func staleRisk(s *Subject) []Finding {
 }
 
 func unusedScope(s *Subject) []Finding {
+	// While it is open which tools the agent reaches, any of them may need it.
+	tools := s.Catalog
+	if s.Graph.Eligible {
+		tools = s.Tools()
+	}
 	needed := []string{}
-	for _, t := range s.Tools() {
+	for _, t := range tools {
 		needed = append(needed, scopesOf(s, t)...)
 	}
 	slices.Sort(needed)

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll.dev/internal/verify/check"
 	"plimsoll.dev/internal/verify/check/checktest"
+	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/tool"
 )
@@ -120,6 +121,16 @@ func TestRulesOfPolicyPacksAreKnown(t *testing.T) {
 	checktest.Silent(t, id, s)
 	s.Packs = []*manifest.PackFile{{Rules: []manifest.PackRule{{ID: "TEAM-2"}}}}
 	checktest.Fires(t, id, s)
+}
+
+// A tool that nobody is bound to yet may be what a scope is for.
+func TestAScopeIsNotUnusedWhileTheGraphIsOpen(t *testing.T) {
+	const id = "SHIP-MANIFEST-UNUSED-SCOPE"
+	s := one(plain(checktest.Granted("stock:read")))
+	s.Reach[s.Catalog[0].ID] = effect.Unbound
+	checktest.Fires(t, id, s)
+	s.Graph.Eligible = false
+	checktest.Silent(t, id, s)
 }
 
 func TestGrantsAndOwners(t *testing.T) {

@@ -85,7 +85,7 @@ func entryKey(fingerprint, supportHash string) string { return fingerprint + "\x
 func (e *engine) entryFindings(m Matching) []Finding {
 	var found []Finding
 	add := func(id string, entry *Entry, title string, evidence map[string]any) {
-		f := Finding{Title: title, ToolName: entry.ToolName, Evidence: evidence, Source: Source{Type: "baseline"}}
+		f := Finding{Title: title, ToolName: entry.ToolName, Evidence: evidence, Source: e.baselineSource()}
 		e.checks[id].fill(e.subject, &f)
 		found = append(found, f)
 	}
@@ -104,13 +104,17 @@ func (e *engine) entryFindings(m Matching) []Finding {
 	return found
 }
 
+func (e *engine) baselineSource() Source {
+	return Source{Type: "baseline", Ref: e.opt.BaselinePath, Path: e.opt.BaselinePath}
+}
+
 // integrity is the finding about a baseline that is not what was saved: nothing
 // when the manifest switches it off, medium when it only warns.
 func (e *engine) integrity() []Finding {
 	f := Finding{
 		Title:    "The baseline cannot be trusted: " + e.opt.Integrity.Why,
 		Evidence: map[string]any{"expected": orNull(e.opt.Integrity.Expected), "actual": e.opt.Integrity.Actual},
-		Source:   Source{Type: "baseline"},
+		Source:   e.baselineSource(),
 	}
 	switch e.manifest.Baseline.IntegrityMode {
 	case "off":
