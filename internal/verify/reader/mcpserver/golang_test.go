@@ -126,6 +126,39 @@ func register(s *server.MCPServer, opts ...mcp.ToolOption) {
 			warnings: []string{"computed_description", "computed_annotation"},
 		},
 		{
+			name: "types and handlers that are made in place",
+			text: official + `
+func made() func(context.Context, *mcp.CallToolRequest, struct{ Q string }) (*mcp.CallToolResult, any, error) { return nil }
+
+func typed() mcp.ToolHandlerFor[args, any] { return nil }
+
+type args struct{ Outer string }
+
+func main() {
+	type args struct{ Inner int }
+	mcp.AddTool(s, &mcp.Tool{Name: "local"}, func(ctx context.Context, req *mcp.CallToolRequest, in args) (*mcp.CallToolResult, any, error) { return nil, nil, nil })
+	mcp.AddTool(s, &mcp.Tool{Name: "made"}, made())
+	mcp.AddTool(s, &mcp.Tool{Name: "typed"}, typed())
+	schema, err := jsonschema.For[args](nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "reflected", InputSchema: schema}, made())
+	later, err := jsonschema.For[args](nil)
+	later.Properties["x"] = y
+	mcp.AddTool(s, &mcp.Tool{Name: "later", InputSchema: later}, made())
+	var tools []*mcp.Tool
+	tools = append(tools, &mcp.Tool{Name: "grown", InputSchema: map[string]any{"type": "object"}})
+	for _, t := range tools { s.AddTool(t, h) }
+	changed := &mcp.Tool{Name: "changed", InputSchema: map[string]any{}}
+	changed.Name = other
+	s.AddTool(changed, h)
+}
+`,
+			tools: []string{
+				"local@s.go:18 Inner:integer!", "made@s.go:19 Q:string!", "typed@s.go:20 Outer:string!", "reflected@s.go:22 Inner:integer!",
+				`later@s.go:25 {"mcp_unknown_schema":true}`, "grown@s.go:27", "changed@s.go:29",
+			},
+			dynamics: []string{"schema computed_schema later@s.go:25", "tool_list changed_value @s.go:31"},
+		},
+		{
 			name:     "another library with the same words",
 			text:     "package main\n\nimport \"example.test/mcp\"\n\nfunc main() { s.AddTool(mcp.NewTool(\"no\"), h); mcp.AddTool(s, &mcp.Tool{Name: \"no\"}, h) }\n",
 			warnings: []string{"no_tools"},

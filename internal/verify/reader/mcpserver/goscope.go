@@ -23,7 +23,7 @@ func (s scope) local(name string, pos token.Pos) (e ast.Expr, each, ok bool) {
 			}
 		case *ast.BlockStmt:
 			if e, ok := declaredIn(x.List, name, pos); ok {
-				if s.reassigned(name, e) {
+				if len(s.others(name, e)) > 0 {
 					return nil, false, true
 				}
 				return e, false, true
@@ -84,20 +84,22 @@ func declaredIn(list []ast.Stmt, name string, pos token.Pos) (ast.Expr, bool) {
 	return found, ok
 }
 
-// reassigned says whether a name gets another value in the function around.
-func (s scope) reassigned(name string, first ast.Expr) bool {
+// others are the values that a name gets in the function around besides its
+// first one; nil for one that is not an expression of its own.
+func (s scope) others(name string, first ast.Expr) []ast.Expr {
+	var out []ast.Expr
 	for _, n := range s.stack {
 		fn, ok := n.(*ast.FuncDecl)
 		if !ok || fn.Body == nil {
 			continue
 		}
 		for _, value := range s.p.assignments(fn)[name] {
-			if value != first {
-				return true
+			if value == nil || value != first {
+				out = append(out, value)
 			}
 		}
 	}
-	return false
+	return out
 }
 
 // assignments are the values that the names of a function are given after their
@@ -114,11 +116,15 @@ func (p *goPackage) assignments(fn *ast.FuncDecl) map[string][]ast.Expr {
 			return true
 		}
 		for i, left := range x.Lhs {
-			if id, ok := left.(*ast.Ident); ok {
-				var value ast.Expr
-				if len(x.Rhs) == len(x.Lhs) {
-					value = x.Rhs[i]
-				}
+			id, whole := left.(*ast.Ident)
+			var value ast.Expr
+			if whole && len(x.Rhs) == len(x.Lhs) {
+				value = x.Rhs[i]
+			}
+			if !whole {
+				id = holder(left) // a part of it is changed
+			}
+			if id != nil {
 				found[id.Name] = append(found[id.Name], value)
 			}
 		}
@@ -126,6 +132,26 @@ func (p *goPackage) assignments(fn *ast.FuncDecl) map[string][]ast.Expr {
 	})
 	p.assigned[fn] = found
 	return found
+}
+
+// holder is the variable that an assigned field or element is a part of.
+func holder(e ast.Expr) *ast.Ident {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return x
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		default:
+			return nil
+		}
+	}
 }
 
 func hasParam(fn *ast.FuncType, name string) bool {
@@ -147,7 +173,7 @@ func hasParam(fn *ast.FuncType, name string) bool {
 func (g *golang) traceName(s scope, x *ast.Ident) string {
 	if e, _, ok := s.local(x.Name, x.Pos()); ok {
 		if e == nil {
-			return "changed_value"
+			return g.traceGrown(s, x)
 		}
 		return g.trace(s, e)
 	}
@@ -155,6 +181,29 @@ func (g *golang) traceName(s scope, x *ast.Ident) string {
 		return g.trace(scope{p: s.p, f: v.file}, v.expr)
 	}
 	return "unresolved_name"
+}
+
+// traceGrown follows a list that only ever grows by append.
+func (g *golang) traceGrown(s scope, x *ast.Ident) string {
+	values := s.others(x.Name, nil)
+	if len(values) == 0 {
+		return "changed_value"
+	}
+	for _, value := range values {
+		call, ok := value.(*ast.CallExpr)
+		if !ok || callee(call.Fun) != "append" || len(call.Args) == 0 {
+			return "changed_value"
+		}
+		if id, ok := call.Args[0].(*ast.Ident); !ok || id.Name != x.Name {
+			return "changed_value"
+		}
+		for _, arg := range call.Args[1:] {
+			if reason := g.trace(s, arg); reason != "" {
+				return reason
+			}
+		}
+	}
+	return ""
 }
 
 // value follows names to the expression that they stand for.

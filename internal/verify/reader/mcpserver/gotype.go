@@ -27,6 +27,17 @@ func (g *golang) handlerInput(s scope, call *ast.CallExpr) schema {
 		if found := at.p.funcs[callee(x)]; found.decl != nil {
 			fn, at = found.decl.Type, scope{p: at.p, f: found.file}
 		}
+	case *ast.CallExpr: // of a function that makes handlers
+		found := at.p.funcs[callee(base(x.Fun))]
+		if found.decl == nil || found.decl.Type.Results == nil || len(found.decl.Type.Results.List) == 0 {
+			break
+		}
+		at = scope{p: at.p, f: found.file}
+		result := found.decl.Type.Results.List[0].Type
+		if args := typeArguments(result); len(args) == 2 { // ToolHandlerFor[In, Out]
+			return g.typeSchema(at, args[0])
+		}
+		fn, _ = result.(*ast.FuncType)
 	}
 	if fn == nil {
 		return schema{unknown: "computed_handler"}
@@ -117,6 +128,12 @@ func (w *typeWalk) of(s scope, e ast.Expr, depth int) map[string]any {
 }
 
 func (w *typeWalk) named(s scope, name string, depth int) map[string]any {
+	if local := s.localType(name); local != nil {
+		if w.nodes++; depth > maxTrace {
+			return w.fail("too_deep")
+		}
+		return w.of(s, local, depth+1)
+	}
 	if t, ok := s.p.types[name]; ok {
 		if t.spec.TypeParams != nil {
 			return w.fail("generic_type")
@@ -138,6 +155,30 @@ func (w *typeWalk) named(s scope, name string, depth int) map[string]any {
 		return map[string]any{}
 	}
 	return w.fail("unresolved_name")
+}
+
+// localType is a type that a function around the place declares.
+func (s scope) localType(name string) ast.Expr {
+	for i := len(s.stack) - 1; i >= 0; i-- {
+		block, ok := s.stack[i].(*ast.BlockStmt)
+		if !ok {
+			continue
+		}
+		for _, stmt := range block.List {
+			decl, ok := stmt.(*ast.DeclStmt)
+			if !ok {
+				continue
+			}
+			if gen, ok := decl.Decl.(*ast.GenDecl); ok {
+				for _, spec := range gen.Specs {
+					if t, ok := spec.(*ast.TypeSpec); ok && t.Name.Name == name {
+						return t.Type
+					}
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func (w *typeWalk) foreignType(s scope, x *ast.SelectorExpr, depth int) map[string]any {
@@ -271,8 +312,14 @@ func (g *golang) schemaValue(s scope, e ast.Expr, depth int) schema {
 	if text, ok := g.str(s, e); ok && strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return g.raw(s, e)
 	}
+	e, s = g.value(s, e)
 	unknown := ""
 	g.nodes = 0
+	if call, ok := e.(*ast.CallExpr); ok {
+		if args := typeArguments(call.Fun); len(args) == 1 && callee(base(call.Fun)) == "For" { // jsonschema.For[T]
+			return g.typeSchema(s, args[0])
+		}
+	}
 	value := g.schemaLiteral(s, e, &unknown, depth)
 	m, ok := value.(map[string]any)
 	if !ok || m[unknownMark] == true {

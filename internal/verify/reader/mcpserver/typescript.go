@@ -163,7 +163,7 @@ func (s *scripts) exists(name string) bool {
 
 // registrations reads every call of a file that registers tools.
 func (s *scripts) registrations(f *script.File) {
-	calls, failure := f.Calls("registerTool", "tool", "setRequestHandler")
+	calls, failure := f.Calls("registerTool", "registerToolTask", "tool", "setRequestHandler")
 	if failure != nil {
 		s.keep(&tool.SourceError{Path: f.Path, Problem: tool.TooLarge, Detail: failure.Reason, Err: failure})
 	}
@@ -171,7 +171,7 @@ func (s *scripts) registrations(f *script.File) {
 		s.prog.Reset()
 		n := script.Node{File: f, Expr: call}
 		switch call.X.Text {
-		case "registerTool":
+		case "registerTool", "registerToolTask":
 			if r := s.receiver(n); r == yes || r == maybe && len(call.Args) >= 2 {
 				s.each(n, s.registerTool)
 			}

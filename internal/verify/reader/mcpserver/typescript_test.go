@@ -153,6 +153,11 @@ server.tool("look", "Looks.", { readOnlyHint: true, openWorldHint: false }, hand
 			},
 		},
 		{
+			name:  "a tool that runs as a task",
+			text:  head + `server.experimental.tasks.registerToolTask("slow", { description: "Slow.", inputSchema: { q: z.string() } }, { createTask, getTask });`,
+			tools: []string{`slow@s.ts:4 "Slow." q:string!`},
+		},
+		{
 			name: "names and schemas behind constants",
 			text: head + `
 const PREFIX = 'crm' as const;
