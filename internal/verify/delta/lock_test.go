@@ -100,6 +100,27 @@ func TestWarningsAreNoPartOfTheSources(t *testing.T) {
 	}
 }
 
+func TestTheSourcesHaveADigestOfTheirOwn(t *testing.T) {
+	one := locked(t, surface(action("get_stock")))
+	for name, other := range map[string]*effect.Surface{
+		"another tool": surface(action("get_stock"), action("refund")),
+		"another source": func() *effect.Surface {
+			s := surface(action("get_stock"))
+			s.Reading.Sources = append(s.Reading.Sources, tool.Source{ID: "more"})
+			return s
+		}(),
+		"another agent": func() *effect.Surface {
+			s := surface(action("get_stock"))
+			s.Manifest.Agent.Name = "helper"
+			return s
+		}(),
+	} {
+		if locked(t, other).Hashes.Source == one.Hashes.Source {
+			t.Errorf("%s does not change the digest of the sources", name)
+		}
+	}
+}
+
 func TestTheOrderOfActionsIsNoPartOfALock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anySurface(t)

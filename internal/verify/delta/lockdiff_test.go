@@ -161,6 +161,9 @@ func TestAnotherWayToAToolIsADifferenceThatNobodyCanJudge(t *testing.T) {
 	if len(d.Changed) != 1 || d.Changed[0].Direction != delta.Unclear || !slices.Equal(d.Changed[0].ChangedHashes, []string{"binding_hash"}) {
 		t.Fatalf("%s", d.Markdown())
 	}
+	if rows := delta.Changed(surface(action("get_stock")), far); len(rows) != 1 || rows[0].Direction != delta.Unclear {
+		t.Errorf("without locks it is seen as %+v", rows)
+	}
 	if c := d.Changed[0].Changes[0]; c.Kind != "hash_changed" || c.Field != "hashes.binding_hash" {
 		t.Errorf("%+v", c)
 	}
