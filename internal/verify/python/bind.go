@@ -11,6 +11,7 @@ type binder struct {
 	height int
 	fault  *SyntaxError
 	uses   []use
+	scopes []*Scope // in the order of the text
 }
 
 // use is something done to an object by its name; it is settled when all names
@@ -24,7 +25,7 @@ type use struct {
 
 func bind(src string, body []Stmt) (*File, error) {
 	module := newScope(ModuleScope, nil, nil)
-	b := &binder{file: &File{src: src, Body: body, Module: module, scopes: map[Node]*Scope{}}, scope: module}
+	b := &binder{file: &File{src: src, Body: body, Module: module, scopes: map[Node]*Scope{}}, scope: module, scopes: []*Scope{module}}
 	eachStmt(body, b.visit)
 	if b.fault != nil {
 		return nil, b.fault
@@ -39,6 +40,13 @@ func bind(src string, body []Stmt) (*File, error) {
 			v.Aliases = append(v.Aliases, u.to)
 		default:
 			v.Mutated = append(v.Mutated, u.change)
+		}
+	}
+	// In the order of the text a name comes after what it is made of, so that a
+	// long chain of names is no deep one.
+	for _, s := range b.scopes {
+		for _, v := range s.order {
+			b.file.known(v, 0)
 		}
 	}
 	return b.file, nil
@@ -60,6 +68,7 @@ func (b *binder) inside(kind ScopeKind, node Node, do func()) {
 	scope, branch := b.scope, b.branch
 	b.scope, b.branch = newScope(kind, node, scope), 0
 	b.file.scopes[node] = b.scope
+	b.scopes = append(b.scopes, b.scope)
 	do()
 	b.scope, b.branch = scope, branch
 }

@@ -223,7 +223,7 @@ func unescape(body string, raw, isBytes bool) (value string, holes []int, ok boo
 			b.WriteByte("\\'\"\a\b\f\n\r\t\v"[simple])
 			continue
 		}
-		width := 0
+		var width int
 		switch {
 		case c == '\n':
 			continue

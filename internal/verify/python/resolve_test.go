@@ -2,7 +2,9 @@ package python_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"plimsoll.dev/internal/verify/python"
@@ -40,6 +42,7 @@ func TestWhatANameMeans(t *testing.T) {
 		"nothing":                    {"x = y", nil},
 		"a builtin":                  {"x = list", nil},
 		"a call":                     {"from a import b\nx = b()", nil},
+		"a long chain of names":      {"from a import b\nb0 = b\n" + chained(100) + "x = b100", []string{"a.b"}},
 		"itself":                     {"a = b\nb = a\nx = a", nil},
 		"a parameter hides":          {"from a import b\nx = lambda b: b", nil},
 		"letters of another width":   {"from ａ import ｂ\nx = b", []string{"a.b"}},
@@ -65,6 +68,14 @@ func TestWhatANameMeans(t *testing.T) {
 			}
 		})
 	}
+}
+
+func chained(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "b%d = b%d\n", i+1, i)
+	}
+	return b.String()
 }
 
 func TestAClassDoesNotLendItsNamesToItsMethods(t *testing.T) {

@@ -66,7 +66,7 @@ func scan(input []byte) ([]token, string, *SyntaxError) {
 	if fault != nil {
 		return nil, "", fault
 	}
-	s := &scanner{src: src, line: 1, levels: []level{{}}}
+	s := &scanner{src: src, line: 1, levels: []level{{}}, tokens: make([]token, 0, min(len(src)/5, maxTokens)+16)}
 	for s.fault == nil && s.off < len(s.src) {
 		if s.indentation() {
 			s.logicalLine()

@@ -204,7 +204,8 @@ three = create_agent("m", [f for f in (a, b)])`,
 			dynamic tool runtime_call agent=two name=DuckDuckGoSearchRun
 			dynamic tool runtime_call agent=two name=wrap
 			dynamic tool_list comprehension agent=three name=
-			toolkit langchain_community.agent_toolkits SQLDatabaseToolkit bound=kit limited=false  config=`,
+			toolkit langchain_community.agent_toolkits SQLDatabaseToolkit bound=kit limited=false  config=
+			toolkit langchain_community.tools DuckDuckGoSearchRun bound=two limited=false  config=`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

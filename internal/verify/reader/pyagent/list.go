@@ -41,6 +41,7 @@ func (l *list) gap(m *module, reason string, e python.Node) {
 	g := gap{mod: m, reason: reason, at: e.At()}
 	if e, ok := e.(python.Expr); ok {
 		g.name = label(e)
+		m.offers(e, 0)
 	}
 	l.gaps = append(l.gaps, g)
 }
@@ -73,6 +74,9 @@ func (m *module) readList(e python.Expr) *list {
 	l := &list{}
 	if e != nil {
 		l.read(m, e, true, 0)
+	}
+	for _, it := range l.items {
+		it.mod.offers(it.expr, 0)
 	}
 	return l
 }

@@ -10,7 +10,8 @@ import (
 
 const (
 	maxHops  = 12
-	maxParts = 32 // of a qualified name
+	maxParts = 32   // of a qualified name
+	maxBases = 1000 // that one class is made from
 )
 
 // def is one place where a name of the program gets its meaning, in the module
@@ -252,7 +253,7 @@ type family struct {
 
 func (d def) classHop(names, packages []string, seen map[*python.Class]bool) bool {
 	c := d.bind.Class
-	if c == nil || seen[c] || len(seen) > maxParts {
+	if c == nil || seen[c] || len(seen) > maxBases {
 		return false
 	}
 	seen[c] = true

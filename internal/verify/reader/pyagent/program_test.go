@@ -223,6 +223,18 @@ d = Toolkit(config=os.getenv("KIT2"), settings="https://user:pass@host/x.yaml")`
 			 toolkit vendor Toolkit bound=c limited=false  config=env KIT
 			 toolkit vendor Toolkit bound=d limited=false  config=env KIT2`,
 		},
+		"a class of another name, by what it gives": {
+			`
+from vendor import Hub, Box
+from langchain.agents import create_agent
+hub = Hub()
+bot = create_agent("m", hub.get_tools() + [Box(actions=["x"])])`,
+			`agent bot
+			 dynamic tool runtime_call agent=bot name=Box
+			 dynamic tool_list runtime_call agent=bot name=hub.get_tools
+			 toolkit vendor Hub bound=hub limited=false  config=
+			 toolkit vendor Box bound=bot limited=true x config=`,
+		},
 		"no toolkit: a class of the program": {`
 class MyToolkit: pass
 kit = MyToolkit(actions=["a"])`, ""},

@@ -53,6 +53,7 @@ type program struct {
 	owners    map[python.Node]python.Node // innermost function or class around a call
 	byLast    map[string][]*module        // modules by the last part of their name
 	families  map[family]bool             // answers of classIs
+	offering  map[*python.Call]bool       // constructors of others whose objects give an agent tools
 	bytes     int
 	work      int
 }
@@ -80,7 +81,7 @@ func newProgram(framework, sourceID string) *program {
 	return &program{
 		framework: framework, sourceID: sourceID, out: &tool.Reading{},
 		made: map[python.Node]string{}, first: map[string]int{}, agents: map[*python.Call]string{},
-		owners: map[python.Node]python.Node{}, byLast: map[string][]*module{}, families: map[family]bool{},
+		owners: map[python.Node]python.Node{}, byLast: map[string][]*module{}, families: map[family]bool{}, offering: map[*python.Call]bool{},
 	}
 }
 

@@ -19,12 +19,12 @@ var allowLists = []string{
 var configurations = []string{"config", "config_file", "config_path", "configuration", "file", "file_path", "manifest", "path", "settings", "spec", "tool_config"}
 
 // toolkits notes every constructor from outside of the program that opens a
-// family of tools (tool.Toolkit): one that is called so, or that takes an
-// allow-list. An allow-list that is computed counts as none, so that replacing a
+// family of tools (tool.Toolkit): one that is called so, that takes an
+// allow-list, or that an agent gets tools from. An allow-list that is computed counts as none, so that replacing a
 // literal list by a computed one is seen as opening.
 func (p *program) toolkits() {
 	for _, m := range p.modules {
-		bound := m.targets()
+		bound := m.bindings()
 		m.file.Inspect(func(n python.Node) bool {
 			c, ok := n.(*python.Call)
 			if !ok {
@@ -35,7 +35,7 @@ func (p *program) toolkits() {
 				return true
 			}
 			limit, given := m.limits(c)
-			if !given && !opens(last(q)) {
+			if !given && !opens(last(q)) && (!p.offering[c] || p.ownClass(c, q)) {
 				return true
 			}
 			k := tool.Toolkit{
@@ -51,6 +51,63 @@ func (p *program) toolkits() {
 			p.out.Toolkit = append(p.out.Toolkit, k)
 			return true
 		})
+	}
+}
+
+// ownClass says whether a constructor is a framework's own, or was read as a tool
+// or an agent: then it brings no family of tools with it.
+func (p *program) ownClass(c *python.Call, q string) bool {
+	_, listed := p.made[c]
+	return listed || p.agents[c] != "" || strings.HasPrefix(q, "google.adk.") ||
+		slices.Contains([]string{"agents", "openai_agents", "langchain", "langchain_core", "langgraph", "crewai", "crewai_tools"}, first(q))
+}
+
+// bindings say what each call is assigned to, and for a call inside of another
+// what that one is assigned to.
+func (m *module) bindings() map[*python.Call]string {
+	bound := m.targets()
+	m.file.Inspect(func(n python.Node) bool {
+		c, ok := n.(*python.Call)
+		if !ok || bound[c] == "" {
+			return true
+		}
+		for _, a := range c.Args {
+			python.Inspect(a.Value, func(n python.Node) bool {
+				if inner, ok := n.(*python.Call); ok {
+					if bound[inner] != "" {
+						return false
+					}
+					bound[inner] = bound[c]
+				}
+				return true
+			})
+		}
+		return true
+	})
+	return bound
+}
+
+// offers notes the constructors of others that an element of a list, or a call
+// such as kit.get_tools(), gets its tools from.
+func (m *module) offers(e python.Expr, hop int) {
+	if hop > maxHops {
+		return
+	}
+	switch e := e.(type) {
+	case *python.Await:
+		m.offers(e.Value, hop+1)
+	case *python.Call:
+		if m.constructor(e.Func) != "" {
+			m.prog.offering[e] = true
+		} else if a, ok := e.Func.(*python.Attribute); ok {
+			m.offers(a.Value, hop+1)
+		}
+	case *python.Name, *python.Attribute:
+		for _, d := range m.defs(e) {
+			if c, ok := d.bind.Value.(*python.Call); ok {
+				d.mod.offers(c, hop+1)
+			}
+		}
 	}
 }
 
