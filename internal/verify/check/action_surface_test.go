@@ -455,3 +455,12 @@ func TestAnswersCloseTheBuiltInGap(t *testing.T) {
 		t.Errorf("%+v", gaps)
 	}
 }
+
+// A finding about a tool names the capability that the lock has for it.
+func TestFindingsNameTheirCapability(t *testing.T) {
+	head := acting(t, plain(), checktest.Does(effect.FinancialWrite))
+	f := of(evaluate(t, checktest.Subject(head), check.Options{}), "SHIP-ACTION-FINANCIAL-WRITE-CONTROL-MISSING")
+	if want := delta.Facts(head)[0].ID; f == nil || !slices.Equal(f.CapabilityRefs, []string{want}) {
+		t.Errorf("%+v, want a reference to %s", f, want)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll.dev/internal/verify/delta"
 	"plimsoll.dev/internal/verify/manifest"
 )
 
@@ -128,6 +129,11 @@ func (e *engine) finish(found []Finding) error {
 			suggest(f, e.manifest, e.opt.Dir)
 		}
 		remedy(c, f)
+		if s := e.subject.Surface; s != nil && len(f.CapabilityRefs) == 0 {
+			if a := s.Action(f.ToolID); a != nil {
+				f.CapabilityRefs = []string{delta.CapabilityID(a)}
+			}
+		}
 		f.CapabilityRefs, f.TraceRefs = sorted(f.CapabilityRefs), sorted(f.TraceRefs)
 		var err error
 		if f.Fingerprint, err = Fingerprint(f.CheckID, f.ToolName, f.Evidence); err != nil {

@@ -174,10 +174,7 @@ func inOrder(a, b Fact) int {
 func factOf(s *effect.Surface, a *effect.Action, h *hasher) Fact {
 	view := a.View()
 	f := Fact{
-		Identity: Identity{
-			AgentID: a.AgentID, ToolID: a.Tool.ID, ToolName: a.Tool.Name, Provider: a.Provider, Operation: a.Operation,
-			SubjectKind: "action", Resource: resources(a.Tool), Scope: sorted(a.Scopes),
-		},
+		Identity: identityOf(a),
 		Effect: Effects{
 			Effect: a.Effect, ExternallyVisible: view.ExternallyVisible, HandlesSensitiveData: view.SensitiveData,
 			Financial: view.Financial, CodeExecution: view.CodeExecution, HighRisk: highRisk(a),
@@ -198,6 +195,19 @@ func factOf(s *effect.Surface, a *effect.Action, h *hasher) Fact {
 	f.Hashes = f.hashes(h)
 	f.ID = "cap_" + f.Hashes.Identity
 	return f
+}
+
+// CapabilityID is the id of the fact of an action, without the rest of it.
+func CapabilityID(a *effect.Action) string {
+	identity := identityOf(a)
+	return "cap_" + new(hasher).short(identity.object())
+}
+
+func identityOf(a *effect.Action) Identity {
+	return Identity{
+		AgentID: a.AgentID, ToolID: a.Tool.ID, ToolName: a.Tool.Name, Provider: a.Provider, Operation: a.Operation,
+		SubjectKind: "action", Resource: resources(a.Tool), Scope: sorted(a.Scopes),
+	}
 }
 
 // resources is what a reader saw as structure: the path of an HTTP operation, the

@@ -26,6 +26,9 @@ func TestALockSaysWhatAnAgentCanDo(t *testing.T) {
 		t.Errorf("the summary counts %+v", got)
 	}
 	f := l.Capabilities[1]
+	if id := delta.CapabilityID(refund); id != f.ID {
+		t.Errorf("findings would call it %s, the lock calls it %s", id, f.ID)
+	}
 	if f.Identity.ToolName != "refund" || f.ID != "cap_"+f.Hashes.Identity {
 		t.Errorf("the second capability is %s of %s", f.ID, f.Identity.ToolName)
 	}
