@@ -3,8 +3,10 @@ package check
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll.dev/internal/verify/delta"
@@ -218,25 +220,24 @@ func DocsURL(c *Check, id string) string {
 	return docs + c.Page() + ".md"
 }
 
-// finite replaces numbers that no reader could hold by their text: a schema of
-// a stranger may carry 1e999, and that must stop nothing.
+// finite makes evidence of JSON values alone, as it is hashed and printed. A
+// number that no reader could hold becomes its text: a schema of a stranger may
+// carry 1e999, and that must stop nothing.
 func finite(v any) any {
 	switch v := v.(type) {
+	case nil, bool, string, int, int64, uint64, []string:
+		return v
 	case json.Number:
 		if _, err := literal(string(v)); err != nil {
 			return string(v)
 		}
+		return v
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return "not finite"
+			return strconv.FormatFloat(v, 'g', -1, 64)
 		}
+		return v
 	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = finite(v[i])
-		}
-		return list
-	case []map[string]any:
 		list := make([]any, len(v))
 		for i := range v {
 			list[i] = finite(v[i])
@@ -249,7 +250,16 @@ func finite(v any) any {
 		}
 		return m
 	}
-	return v
+	// A type of ours: a named word, a list of them, a struct.
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprintf("no JSON: %T", v)
+	}
+	read, err := decode(text)
+	if err != nil {
+		return fmt.Sprintf("no JSON: %T", v)
+	}
+	return finite(read)
 }
 
 func sorted(list []string) []string {

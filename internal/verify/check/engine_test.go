@@ -1,6 +1,8 @@
 package check_test
 
 import (
+	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -357,6 +359,21 @@ func TestNumbersBeyondAllStopNothing(t *testing.T) {
 		t.Fatal("it does not fire")
 	}
 	if d := cmp.Diff(map[string]any{"type": "string", "maxLength": "1e999"}, f.Evidence["output_schema"]); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// Evidence made of our own types is the JSON that it prints as.
+func TestEvidenceOfOwnTypesIsSettled(t *testing.T) {
+	extra := check.Finding{CheckID: "SHIP-VERIFY-CI-GATE-REMOVED", Evidence: map[string]any{
+		"word": check.High, "words": []check.Severity{check.Low}, "place": check.Source{Type: "git", StartLine: 3}, "rows": []map[string]any{{"a": 1}},
+		"no": math.NaN(), "never": func() {},
+	}}
+	f := of(evaluate(t, one(plain()), check.Options{Extra: []check.Finding{extra}}), extra.CheckID)
+	if d := cmp.Diff(map[string]any{
+		"word": "high", "words": []any{"low"}, "place": map[string]any{"type": "git", "start_line": json.Number("3")},
+		"rows": []any{map[string]any{"a": json.Number("1")}}, "no": "NaN", "never": "no JSON: func()",
+	}, f.Evidence); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
