@@ -16,13 +16,13 @@ func TestTheRefundAgentSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, r, `
-		tool send_email_preview(body:string customer_id:string subject:string) sdk_function agents/refund_agent.py:7
+		tool send_email_preview(customer_id:string template:string) sdk_function agents/refund_agent.py:7
 		agent refund_agent
 		direct_tool refund_agent -> send_email_preview`)
 	if got := r.Tools[0].Description; got != "Preview an email to a customer without sending it." {
 		t.Errorf("description %q", got)
 	}
-	if got := r.Tools[0].Signature; got != "send_email_preview(customer_id: str, subject: str, body: str) -> str" {
+	if got := r.Tools[0].Signature; got != "send_email_preview(customer_id: str, template: str) -> str" {
 		t.Errorf("signature %q", got)
 	}
 }

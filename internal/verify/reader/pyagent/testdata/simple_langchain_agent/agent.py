@@ -16,8 +16,8 @@ def lookup_case(case_id: str) -> dict:
     return {"id": case_id}
 
 
-def summarize(case_id: str, sentences: int = 3) -> str:
-    return case_id[:sentences]
+def summarize(case_id: str, sentences: int = 3) -> dict:
+    return {"id": case_id, "sentences": sentences}
 
 
 summarize_case = StructuredTool.from_function(

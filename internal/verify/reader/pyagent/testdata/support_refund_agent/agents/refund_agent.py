@@ -4,12 +4,12 @@ from agents import Agent, function_tool
 
 
 @function_tool
-def send_email_preview(customer_id: str, subject: str, body: str) -> str:
+def send_email_preview(customer_id: str, template: str) -> str:
     """Preview an email to a customer without sending it.
 
     The text is shown to the person who asked and kept nowhere.
     """
-    return f"To {customer_id}: {subject}\n\n{body}"
+    return f"To {customer_id}: {template}"
 
 
 refund_agent = Agent(
