@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/fault"
@@ -83,7 +84,7 @@ func DiffLocks(base, head *Lock) (*LockDiff, error) {
 		}
 		return nil, fault.E("delta.DiffLocks", fault.Invalid,
 			fmt.Sprintf("the locks follow different capability standards (%s and %s)", base.Version, head.Version), nil).
-			WithHint("shipgate capability export --config %s --out %s", orWord(older.Source.ConfigPath, "shipgate.yaml"), orWord(older.Path, "FILE"))
+			WithHint("shipgate capability export --config %s --out %s", word(older.Source.ConfigPath, "shipgate.yaml"), word(older.Path, "FILE"))
 	}
 	d := &LockDiff{
 		Version: LockDiffVersion, Base: base.ref(), Head: head.ref(),
@@ -413,9 +414,18 @@ func (d *LockDiff) Empty() bool {
 	return s.Added+s.Removed+s.Reidentified+s.Changed+s.EvidenceChanged == 0
 }
 
-func orWord(s, otherwise string) string {
-	if s == "" {
+// word is a path out of a lock file, which may be anybody's, as one word of a
+// command line that people copy; a path that cannot be one is left for them to
+// fill in.
+func word(s, otherwise string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./", r)
+	}
+	switch {
+	case s == "" || strings.HasPrefix(s, "-") || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return otherwise
+	case strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }):
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
 	return s
 }

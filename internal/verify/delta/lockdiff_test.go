@@ -289,6 +289,29 @@ func TestLocksOfTwoStandardsAreRefusedWithTheCommandThatHelps(t *testing.T) {
 	}
 }
 
+// The command is for copying; what stands in a lock file must not become another
+// one.
+func TestTheCommandHoldsForeignTextAsOneWord(t *testing.T) {
+	for config, want := range map[string]string{
+		"a b/shipgate.yaml":       "'a b/shipgate.yaml'",
+		"x; touch y":              "'x; touch y'",
+		"it's $(x)":               `'it'\''s $(x)'`,
+		"--help":                  "shipgate.yaml",
+		"a\nshipgate scan":        "shipgate.yaml",
+		"a\u202eb":                "shipgate.yaml",
+		"":                        "shipgate.yaml",
+		"agents/one/shipgate.yml": "agents/one/shipgate.yml",
+	} {
+		head, base := locked(t, surface()), locked(t, surface())
+		base.Version, base.Source.ConfigPath = "0.5", config
+		_, err := delta.DiffLocks(base, head)
+		f, ok := errors.AsType[*fault.Error](err)
+		if !ok || f.Hint != "shipgate capability export --config "+want+" --out FILE" {
+			t.Errorf("%q gives %+v", config, f)
+		}
+	}
+}
+
 func TestNothingDiffersFromItself(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := locked(t, anySurface(t))
