@@ -70,7 +70,7 @@ func TestAnotherReaderSeesTheSame(t *testing.T) {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
-		if info, err := d.Info(); err != nil || info.Size() > 2<<20 {
+		if info, err := d.Info(); err != nil || info.Size() > 256<<10 {
 			return err
 		}
 		switch path.Ext(name) {
