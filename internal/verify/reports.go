@@ -90,6 +90,6 @@ func (r *Run) trustRoots() []report.TrustRoot {
 
 // summaries are the result for readers who read no further.
 func (r *Run) summaries() (*report.AgentSummary, *report.ReviewerSummary) {
-	whole := report.New(r.reportInput())
-	return whole.AgentSummary, whole.ReviewerSummary
+	in := r.reportInput()
+	return in.AgentSummary(), in.ReviewerSummary()
 }

@@ -85,6 +85,7 @@ type builder struct {
 	holds map[string]string       // by tool id: the agent, first by name, whose list may hold the tool
 	seen  map[string]bool
 	gaps  []Gap
+	last  int // the manifest's last line; 0 before it was counted
 }
 
 func (b *builder) index() {

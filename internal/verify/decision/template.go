@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -150,12 +151,18 @@ func (b *builder) line(pointer string) (line int, there bool) {
 	return max(deepest(v), 1), false
 }
 
+// lastLine is the manifest's, counted once: every gap of a key that is not there
+// asks for it.
 func (b *builder) lastLine() int {
-	text := strings.TrimRight(string(b.in.Head.Manifest.Text), "\n")
-	if text == "" {
-		return deepest(b.in.Head.Manifest.Root)
+	if b.last == 0 {
+		m := b.in.Head.Manifest
+		text := bytes.TrimRight(m.Text, "\n")
+		b.last = bytes.Count(text, []byte("\n")) + 1
+		if len(text) == 0 {
+			b.last = deepest(m.Root)
+		}
 	}
-	return strings.Count(text, "\n") + 1
+	return b.last
 }
 
 func child(v source.Value, key string) (source.Value, bool) {

@@ -1,9 +1,8 @@
 package delta
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll.dev/internal/canonical"
@@ -19,11 +18,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	if t == "" {
 		return []byte("null"), nil
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(string(t))
-	return bytes.TrimRight(b.Bytes(), "\n"), err
+	return canonical.AppendText(make([]byte, 0, len(t)+2), string(t))
 }
 
 func (t Text) value() any {
@@ -41,7 +36,7 @@ func (l Line) MarshalJSON() ([]byte, error) {
 	if l == 0 {
 		return []byte("null"), nil
 	}
-	return json.Marshal(int(l))
+	return strconv.AppendInt(nil, int64(l), 10), nil
 }
 
 func (l Line) value() any {

@@ -1,8 +1,6 @@
 package delta
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 
 	"plimsoll.dev/internal/canonical"
@@ -204,14 +202,11 @@ func (l *Lock) unique() error {
 func (l *Lock) JSON() ([]byte, error) { return document(l) }
 
 func document(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
+	text, err := canonical.Document(v)
+	if err != nil {
 		return nil, fault.E("delta.JSON", fault.Internal, "write a capability document", err)
 	}
-	return b.Bytes(), nil
+	return text, nil
 }
 
 // MaxLock is the most bytes of a lock file that is read.

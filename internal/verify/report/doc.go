@@ -12,10 +12,9 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 
+	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/verify/delta"
 )
@@ -29,14 +28,11 @@ type Line = delta.Line
 // document is JSON as artifacts have it (§1): two blanks, declared order, one
 // newline at the end.
 func document(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
+	text, err := canonical.Document(v)
+	if err != nil {
 		return nil, fault.E("report.document", fault.Internal, "an artifact has no JSON form", err)
 	}
-	return b.Bytes(), nil
+	return text, nil
 }
 
 // contradiction is an artifact whose parts do not agree: an error of our own.

@@ -2,6 +2,8 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -19,18 +21,9 @@ func ContentID(v any, without ...string) string {
 	if err := e.Encode(v); err != nil {
 		panic("report: content without a JSON form: " + err.Error())
 	}
-	d := json.NewDecoder(&b)
-	d.UseNumber()
-	var tree any
-	if err := d.Decode(&tree); err != nil {
-		panic("report: content that is no JSON: " + err.Error())
-	}
-	if o, ok := tree.(map[string]any); ok {
-		for _, key := range without {
-			delete(o, key)
-		}
-	}
-	return "sha256:" + canonical.UTF8.SHA256(tree)
+	text := canonical.UTF8.Reorder(make([]byte, 0, b.Len()), b.Bytes(), without...)
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // GitSubject is what is verified. Committed snapshots have no overlay; a
