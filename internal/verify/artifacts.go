@@ -285,6 +285,9 @@ func (r *Run) capabilityReview() report.CapabilityReview {
 	if !r.Actions.Enabled && r.Actions.Note != "" && r.Decision != nil {
 		c.Notes = append(c.Notes, r.Actions.Note)
 	}
+	if note := r.unbound(); note != "" {
+		c.Notes = append(c.Notes, note)
+	}
 	rows := slices.Clone(r.Actions.Rows)
 	slices.SortStableFunc(rows, func(a, b delta.ActionRow) int {
 		return check.Severity(b.Severity).Rank() - check.Severity(a.Severity).Rank()

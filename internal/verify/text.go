@@ -43,10 +43,9 @@ func spaced(s string) string { return strings.ReplaceAll(s, "_", " ") }
 
 func (r *Run) writeChanges(t *ink.Text) {
 	rows := r.Actions.Rows
-	if len(rows) == 0 {
-		return
+	if len(rows) > 0 {
+		t.Write("\nwhat agents can do now\n")
 	}
-	t.Write("\nwhat agents can do now\n")
 	for i := range rows[:min(len(rows), maxTextChanges)] {
 		row := &rows[i]
 		t.Write("  ")
@@ -58,6 +57,9 @@ func (r *Run) writeChanges(t *ink.Text) {
 	}
 	if more := len(rows) - maxTextChanges; more > 0 {
 		t.Writef("  and %d more\n", more)
+	}
+	if note := r.unbound(); note != "" {
+		t.Write("\n" + ink.Printable(note) + "\n")
 	}
 }
 

@@ -18,7 +18,7 @@ const (
 )
 
 // Origin is where an observation stands. Lines and columns are one-based, 0 is
-// "not known"; a JSON input carries a pointer and no line.
+// "not known"; a JSON input carries a pointer as well.
 type Origin struct {
 	Type     string // source_type: mcp, openapi, sdk_function, langchain_tool, ...
 	SourceID string // id of the row in tool_sources, or of the framework block's artifact

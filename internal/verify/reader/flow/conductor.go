@@ -117,7 +117,7 @@ func fault(name string, keys []string, detail string) *tool.SourceError {
 func (r *conductorReader) define(v source.Value, name string, keys []string) *tool.SourceError {
 	d := &definition{
 		name: v.Get("name").Str(), version: 1, root: v, keys: keys,
-		at: tool.Origin{Type: conductor, SourceID: r.row.ID, Ref: name, Path: name, Pointer: tool.Pointer(keys...)},
+		at: tool.Origin{Type: conductor, SourceID: r.row.ID, Ref: name, Path: name, Pointer: tool.Pointer(keys...), Start: v.Pos},
 	}
 	schema := v.Get("schemaVersion")
 	switch {

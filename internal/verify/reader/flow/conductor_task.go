@@ -71,7 +71,7 @@ func (r *conductorReader) finish() {
 // task reads one task.
 func (w *taskWalk) task(v source.Value, keys []string) {
 	at := w.d.at
-	at.Pointer = tool.Pointer(keys...)
+	at.Pointer, at.Start, at.EndLine = tool.Pointer(keys...), v.Pos, tool.EndLine(v)
 	kind := v.Get("type")
 	input := v.Get("inputParameters")
 	if kind.Kind == source.String && strings.Contains(kind.Text, "${") {

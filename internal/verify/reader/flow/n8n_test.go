@@ -40,7 +40,7 @@ func TestAnN8NWorkflowShowsWhatItsAgentMayCall(t *testing.T) {
 		t.Errorf("facts are %+v", *r.N8N)
 	}
 	lookup := find(t, r, "Order_lookup")
-	if o := lookup.Origin; o.SourceID != "n8n:flows/helpdesk.json" || o.Pointer != "/nodes/3" || o.Start.Line != 0 {
+	if o := lookup.Origin; o.SourceID != "n8n:flows/helpdesk.json" || o.Pointer != "/nodes/3" || o.Start.Line != 11 {
 		t.Errorf("origin is %+v", o)
 	}
 	if got, want := lookup.Annotations["httpMethod"], "GET"; got != want {

@@ -56,7 +56,7 @@ func newWorkflow(root source.Value, id, path string, keys []string) *workflow {
 }
 
 func (w *workflow) origin() tool.Origin {
-	return tool.Origin{Type: n8nBlock, SourceID: w.id, Ref: w.path, Path: w.path, Pointer: tool.Pointer(w.keys...)}
+	return tool.Origin{Type: n8nBlock, SourceID: w.id, Ref: w.path, Path: w.path, Pointer: tool.Pointer(w.keys...), Start: w.root.Pos}
 }
 
 func (w *workflow) node(v source.Value, index int) {
@@ -74,6 +74,7 @@ func (w *workflow) node(v source.Value, index int) {
 		n.community = true
 	}
 	n.version, _ = strconv.ParseFloat(v.Get("typeVersion").Text, 64)
+	n.at.Start, n.at.EndLine = v.Pos, tool.EndLine(v)
 	n.at.Pointer = tool.Pointer(append(append([]string(nil), w.keys...), "nodes", strconv.Itoa(index))...)
 	w.nodes = append(w.nodes, n)
 	if _, taken := w.byName[n.name]; !taken {

@@ -71,7 +71,7 @@ func (b *block) prompt(_ manifest.Artifact, name string, text []byte) *tool.Sour
 // one object, or JSON Lines; the pointer of a line is /<index>.
 func (b *block) list(name string, text []byte, keys ...string) (*file, []source.Value, string, *tool.SourceError) {
 	if lines := path.Ext(name); lines == ".jsonl" || lines == ".ndjson" {
-		f := &file{path: name, kind: b.kind, source: b.id, json: true, out: b.out, seen: map[string]bool{}}
+		f := &file{path: name, kind: b.kind, source: b.id, out: b.out, seen: map[string]bool{}}
 		items, err := f.lines(text)
 		return f, items, "", err
 	}
@@ -110,9 +110,22 @@ func (f *file) lines(text []byte) ([]source.Value, *tool.SourceError) {
 				Detail: "is not valid JSON, or holds a key twice", Err: err,
 			}
 		}
+		onLine(&v, i+1)
 		items = append(items, v)
 	}
 	return items, nil
+}
+
+// onLine moves a value that was parsed alone to the line where it stands.
+func onLine(v *source.Value, line int) {
+	v.Pos.Line = line
+	for i := range v.Items {
+		onLine(&v.Items[i], line)
+	}
+	for i := range v.Members {
+		v.Members[i].Pos.Line = line
+		onLine(&v.Members[i].Value, line)
+	}
 }
 
 func (b *block) testCases(_ manifest.Artifact, name string, text []byte) *tool.SourceError {

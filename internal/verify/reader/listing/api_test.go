@@ -34,8 +34,8 @@ func TestTheOpenAISample(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "tools", shown(r), []string{
-		`create_refund@/tools/0:0 amount:number payment_id:string! reason:string {"openaiStrict":false}`,
-		`send_customer_email@/tools/1/function:0 customer_id:string! message:string! {"openaiStrict":true}`,
+		`create_refund@/tools/0:3 amount:number payment_id:string! reason:string {"openaiStrict":false}`,
+		`send_customer_email@/tools/1/function:30 customer_id:string! message:string! {"openaiStrict":true}`,
 	})
 	if o := r.Tools[0].Origin; o.Type != "openai_api" || o.SourceID != "openai_api" || o.Ref != "tools/openai-tools.json" {
 		t.Errorf("%+v", o)
@@ -64,8 +64,8 @@ func TestTheAnthropicSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "tools", shown(r), []string{
-		`create_refund@/tools/0:0 amount:number payment_id:string! reason:string {"anthropicCacheControl":{"type":"ephemeral"}}`,
-		`get_help_article@/tools/1:0 slug:string!`,
+		`create_refund@/tools/0:3 amount:number payment_id:string! reason:string {"anthropicCacheControl":{"type":"ephemeral"}}`,
+		`get_help_article@/tools/1:27 slug:string!`,
 	})
 	same(t, "warnings", codes(r), []string{"server_tool@/tools/2"})
 	if fmt.Sprint(r.API.Policy.Approval) != "[create_refund]" || !r.API.Anthropic || r.API.OpenAI {
@@ -91,7 +91,7 @@ func TestFormsOfOpenAITools(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "tools", shown(r), []string{
-		`flat@/0:0 x:integer {"openaiStrict":true}`, `nested@/1/function:0 {"openaiStrict":false}`, "bare@/2:0", "free@/5/custom:0",
+		`flat@/0:2 x:integer {"openaiStrict":true}`, `nested@/1/function:3 {"openaiStrict":false}`, "bare@/2:4", "free@/5/custom:7",
 	})
 	same(t, "warnings", codes(r), []string{"server_tool@/3", "server_tool@/4", "unnamed_tool@/6", "not_a_tool@/7"})
 	if len(r.Dynamic) != 1 || r.Dynamic[0].Name != "remote" || !r.Dynamic[0].Filtered {
@@ -108,12 +108,12 @@ func TestFunctionSchemas(t *testing.T) {
 		name, text, declared, want string
 		warnings                   []string
 	}{
-		{"a pure schema, named", pure, "refund", "refund@:0 name:string! parameters:object", nil},
-		{"a pure schema, named by its file", pure, "", "look_up@:0 name:string! parameters:object", []string{"unnamed_tool@"}},
-		{"a function", `{"name":"f","parameters":{"properties":{"x":{}}},"strict":true}`, "", `f@:0 x: {"openaiStrict":true}`, nil},
-		{"a function under another name", `{"name":"f","parameters":{"properties":{"x":{}}}}`, "g", "g@:0 x:", nil},
-		{"a nested function", `{"type":"function","function":{"name":"f","parameters":{}}}`, "", "f@/function:0", nil},
-		{"a list", `[{"name":"f"}]`, "", "f@/0:0", nil},
+		{"a pure schema, named", pure, "refund", "refund@:1 name:string! parameters:object", nil},
+		{"a pure schema, named by its file", pure, "", "look_up@:1 name:string! parameters:object", []string{"unnamed_tool@"}},
+		{"a function", `{"name":"f","parameters":{"properties":{"x":{}}},"strict":true}`, "", `f@:1 x: {"openaiStrict":true}`, nil},
+		{"a function under another name", `{"name":"f","parameters":{"properties":{"x":{}}}}`, "g", "g@:1 x:", nil},
+		{"a nested function", `{"type":"function","function":{"name":"f","parameters":{}}}`, "", "f@/function:1", nil},
+		{"a list", `[{"name":"f"}]`, "", "f@/0:1", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			art := manifest.Artifact{Path: "s/look_up.schema.json", Name: c.declared}

@@ -19,7 +19,6 @@ type file struct {
 	path   string // as declared, clean
 	kind   string // source_type of its tools
 	source string // source id of its tools
-	json   bool   // JSON values carry a pointer and no line (§5.1)
 	root   source.Value
 	out    *tool.Reading
 	seen   map[string]bool
@@ -39,11 +38,9 @@ func (f *file) warn(code, message string, v source.Value, pointer string) {
 }
 
 func (f *file) origin(v source.Value, pointer string) tool.Origin {
-	o := tool.Origin{Type: f.kind, SourceID: f.source, Ref: f.path, Path: f.path, Pointer: pointer}
-	if !f.json {
-		o.Start, o.EndLine = v.Pos, tool.EndLine(v)
+	return tool.Origin{
+		Type: f.kind, SourceID: f.source, Ref: f.path, Path: f.path, Pointer: pointer, Start: v.Pos, EndLine: tool.EndLine(v),
 	}
-	return o
 }
 
 // add keeps a tool; a second one of the same name in one file is kept too, and
@@ -63,9 +60,8 @@ func newFile(path, kind, id string, text []byte) (*file, *tool.SourceError) {
 		err.SourceID = id
 		return nil, err
 	}
-	text, _ = source.TrimBOM(text)
 	return &file{
-		path: path, kind: kind, source: id, json: tool.IsJSON(path, text), root: v,
+		path: path, kind: kind, source: id, root: v,
 		out: &tool.Reading{}, seen: map[string]bool{},
 	}, nil
 }

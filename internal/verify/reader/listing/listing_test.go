@@ -72,7 +72,7 @@ func TestAListOfTools(t *testing.T) {
 		{
 			"an array with both spellings of a schema", "t.json",
 			`[{"name":"a","inputSchema":{"properties":{"x":{"type":"string"}},"required":["x"]}},{"name":"b","input_schema":{"type":"array"}}]`,
-			[]string{"a@/0:0 x:string!", "b@/1:0 input:array!"},
+			[]string{"a@/0:1 x:string!", "b@/1:1 input:array!"},
 			nil,
 		},
 		{
@@ -83,37 +83,37 @@ func TestAListOfTools(t *testing.T) {
 		},
 		{
 			"hints that are no booleans stay as they are", "t.json", `[{"name":"a","annotations":{"readOnlyHint":"yes"}}]`,
-			[]string{`a@/0:0 {"readOnlyHint":"yes"}`},
+			[]string{`a@/0:1 {"readOnlyHint":"yes"}`},
 			nil,
 		},
 		{
 			"what is no tool is said", "t.json", `[1, {"description":"d"}, {"name":7}, {"name":"  "}, "x", {"name":"ok"}]`,
-			[]string{"ok@/5:0"},
+			[]string{"ok@/5:1"},
 			[]string{"not_a_tool@/0", "unnamed_tool@/1", "invalid_field@/2/name", "unnamed_tool@/2", "unnamed_tool@/3", "not_a_tool@/4"},
 		},
 		{
 			"the same name twice is kept twice", "t.json", `{"tools":[{"name":"a"},{"name":"a","annotations":{"destructiveHint":true}}]}`,
-			[]string{"a@/tools/0:0", `a@/tools/1:0 {"destructiveHint":true}`},
+			[]string{"a@/tools/0:1", `a@/tools/1:1 {"destructiveHint":true}`},
 			[]string{"duplicate_tool@/tools/1"},
 		},
 		{
 			"a schema that is none", "t.json", `[{"name":"a","inputSchema":"any"}]`,
-			[]string{`a@/0:0 {"mcp_unknown_schema":true}`},
+			[]string{`a@/0:1 {"mcp_unknown_schema":true}`},
 			[]string{"invalid_schema@/0/inputSchema"},
 		},
 		{
 			"fields of the wrong kind", "t.json", `[{"name":"a","description":[],"auth":{"scopes":[1,"s"],"type":{}},"annotations":[],"owner":3}]`,
-			[]string{"a@/0:0 auth( [s] )"},
+			[]string{"a@/0:1 auth( [s] )"},
 			[]string{"invalid_field@/0/description", "invalid_field@/0/owner", "invalid_field@/0/annotations", "invalid_field@/0/auth/type", "invalid_field@/0/auth/scopes"},
 		},
 		{"no list at all", "t.json", `{"mcpServers":{}}`, nil, []string{"no_tools@"}},
 		{"an empty list", "t.json", `[]`, nil, nil},
-		{"wildcard", "t.json", `{"wildcard":true}`, []string{`kit.*@/wildcard:0 {"wildcard_tools":true}`}, []string{"wildcard_tools@/wildcard"}},
+		{"wildcard", "t.json", `{"wildcard":true}`, []string{`kit.*@/wildcard:1 {"wildcard_tools":true}`}, []string{"wildcard_tools@/wildcard"}},
 		{"a star", "t.yaml", "tools: '*'\n", []string{`kit.*@/tools:1 {"wildcard_tools":true}`}, []string{"wildcard_tools@/tools"}},
-		{"a star and an empty list", "t.json", `{"wildcard":true,"tools":[]}`, []string{`kit.*@/wildcard:0 {"wildcard_tools":true}`}, []string{"wildcard_tools@/wildcard"}},
-		{"a list that holds a star", "t.json", `["*"]`, []string{`kit.*@/0:0 {"wildcard_tools":true}`}, []string{"wildcard_tools@/0"}},
-		{"no wildcard", "t.json", `{"wildcard":false,"tools":[{"name":"a"}]}`, []string{"a@/tools/0:0"}, nil},
-		{"a name with a star", "t.json", `[{"name":"db_*"}]`, []string{`db_*@/0:0 {"wildcard_tools":true}`}, nil},
+		{"a star and an empty list", "t.json", `{"wildcard":true,"tools":[]}`, []string{`kit.*@/wildcard:1 {"wildcard_tools":true}`}, []string{"wildcard_tools@/wildcard"}},
+		{"a list that holds a star", "t.json", `["*"]`, []string{`kit.*@/0:1 {"wildcard_tools":true}`}, []string{"wildcard_tools@/0"}},
+		{"no wildcard", "t.json", `{"wildcard":false,"tools":[{"name":"a"}]}`, []string{"a@/tools/0:1"}, nil},
+		{"a name with a star", "t.json", `[{"name":"db_*"}]`, []string{`db_*@/0:1 {"wildcard_tools":true}`}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := listing.ReadMCP(nil, source(c.file), tree(c.file, c.text))
@@ -195,11 +195,11 @@ func TestTheSampleLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "tools", shown(r), []string{
-		`support.search_kb@/tools/0:0 query:string! {"idempotentHint":true,"readOnlyHint":true} auth(oauth2 [support:kb:read] )`,
-		`gmail.send_customer_email@/tools/1:0 body:string! recipient:string! subject:string! {"openWorldHint":true} auth(oauth2 [gmail:send] )`,
+		`support.search_kb@/tools/0:3 query:string! {"idempotentHint":true,"readOnlyHint":true} auth(oauth2 [support:kb:read] )`,
+		`gmail.send_customer_email@/tools/1:29 body:string! recipient:string! subject:string! {"openWorldHint":true} auth(oauth2 [gmail:send] )`,
 	})
 	if r, err = listing.ReadMCP(nil, source("wildcard-tools.json"), files); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "wildcard", shown(r), []string{`kit.*@/wildcard:0 {"wildcard_tools":true}`})
+	same(t, "wildcard", shown(r), []string{`kit.*@/wildcard:3 {"wildcard_tools":true}`})
 }

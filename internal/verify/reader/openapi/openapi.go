@@ -42,9 +42,8 @@ func Parse(name string, text []byte, sourceType, sourceID string) (*tool.Reading
 		err.SourceID = sourceID
 		return nil, err
 	}
-	text, _ = source.TrimBOM(text)
 	d := &document{
-		path: name, kind: sourceType, id: sourceID, json: tool.IsJSON(name, text), root: root,
+		path: name, kind: sourceType, id: sourceID, root: root,
 		out: &tool.Reading{}, budget: maxDocumentNodes,
 	}
 	if err := d.read(); err != nil {
@@ -56,7 +55,6 @@ func Parse(name string, text []byte, sourceType, sourceID string) (*tool.Reading
 // document is one document that is being read.
 type document struct {
 	path, kind, id string
-	json           bool
 	root           source.Value
 	newer          bool // 3.1: what stands beside a $ref counts
 	out            *tool.Reading
@@ -71,11 +69,9 @@ func (d *document) fail(v source.Value, pointer, detail string) *tool.SourceErro
 }
 
 func (d *document) origin(v source.Value, pos source.Position, pointer string) tool.Origin {
-	o := tool.Origin{Type: d.kind, SourceID: d.id, Ref: d.path, Path: d.path, Pointer: pointer}
-	if !d.json {
-		o.Start, o.EndLine = pos, tool.EndLine(v)
+	return tool.Origin{
+		Type: d.kind, SourceID: d.id, Ref: d.path, Path: d.path, Pointer: pointer, Start: pos, EndLine: tool.EndLine(v),
 	}
-	return o
 }
 
 func (d *document) warn(code, message string, v source.Value, pointer string) {

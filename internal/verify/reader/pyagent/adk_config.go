@@ -42,11 +42,9 @@ func (p configPlace) below(keys ...string) configPlace {
 }
 
 func (c *adkConfig) origin(v source.Value, at configPlace) tool.Origin {
-	o := tool.Origin{Type: "google_adk_config", SourceID: c.sourceID, Ref: at.file, Path: at.file}
+	o := tool.Origin{Type: "google_adk_config", SourceID: c.sourceID, Ref: at.file, Path: at.file, Start: v.Pos, EndLine: tool.EndLine(v)}
 	if at.json {
 		o.Pointer = tool.Pointer(at.keys...)
-	} else {
-		o.Start, o.EndLine = v.Pos, tool.EndLine(v)
 	}
 	return o
 }
