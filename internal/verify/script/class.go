@@ -4,7 +4,7 @@ import "slices"
 
 // class reads the class at i: its name and its fields.
 func (f *File) class(i int) {
-	open := i + 1
+	open, extends := i+1, ""
 	for n := 0; n < 200 && !f.tokens[open].is("{") && f.tokens[open].sort != end; n++ {
 		switch t := &f.tokens[open]; {
 		case t.is("<"):
@@ -12,6 +12,8 @@ func (f *File) class(i int) {
 				open = j
 				continue
 			}
+		case t.isWord("extends"):
+			extends = f.typeName(open + 1)
 		case t.is("("):
 			open = int(t.match)
 		case t.is(";"), t.is(")"), t.is("]"), t.is("}"), t.is(","):
@@ -22,7 +24,7 @@ func (f *File) class(i int) {
 	if !f.tokens[open].is("{") {
 		return
 	}
-	c := class{from: open, to: int(f.tokens[open].match), fields: map[string]Field{}}
+	c := class{extends: extends, from: open, to: int(f.tokens[open].match), fields: map[string]Field{}}
 	for j := open + 1; j < c.to; {
 		j = f.memberAt(j, &c)
 	}

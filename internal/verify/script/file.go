@@ -38,6 +38,7 @@ func (f *File) tooMuch() *Error {
 // class is the body of a class, and its fields.
 type class struct {
 	from, to int
+	extends  string
 	fields   map[string]Field
 }
 
@@ -124,6 +125,14 @@ func (f *File) Field(name string, at int) (Field, bool) {
 	}
 	field, ok := f.classes[best].fields[name]
 	return field, ok
+}
+
+// Extends is the name of what the class around a token extends, "" without one.
+func (f *File) Extends(at int) string {
+	if best := f.classAt(at); best >= 0 {
+		return f.classes[best].extends
+	}
+	return ""
 }
 
 // classAt is the innermost class around a token, -1 without one.

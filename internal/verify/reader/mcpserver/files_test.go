@@ -1,6 +1,7 @@
 package mcpserver_test
 
 import (
+	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -69,6 +70,15 @@ func TestCommonJS(t *testing.T) {
 		"s/names.js", "exports.NAME = 'a'\nmodule.exports.list = ['b', 'c']\n",
 	))
 	same(t, "tools", shown(r), []string{"a@s/index.js:6", "b@s/index.js:7", "c@s/index.js:7"})
+}
+
+func TestALinkInsideOfADirectoryIsTold(t *testing.T) {
+	tree := files("app/index.ts", server(`server.tool("main", h);`))
+	tree["app/more.ts"] = &fstest.MapFile{Data: []byte("../other.ts"), Mode: fs.ModeSymlink}
+	tree["app/kit"] = &fstest.MapFile{Data: []byte("../kit"), Mode: fs.ModeSymlink}
+	r := read(t, "app", tree)
+	same(t, "tools", shown(r), []string{"main@app/index.ts:4"})
+	same(t, "warnings", codes(r), []string{"linked_file", "linked_file"})
 }
 
 func TestTheSameToolTwice(t *testing.T) {

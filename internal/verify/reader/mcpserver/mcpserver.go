@@ -113,6 +113,10 @@ func (r *reader) files(name string) ([]string, bool, *tool.SourceError) {
 			}
 			return nil
 		}
+		if d.Type()&fs.ModeSymlink != 0 && (isScript(base) || path.Ext(base) == ".go" || path.Ext(base) == "") {
+			r.out.Warn("linked_file", "a link inside of the source was not followed", tool.Origin{Type: sourceType, SourceID: r.id, Ref: r.ref, Path: at})
+			return nil
+		}
 		if !d.Type().IsRegular() || !isScript(base) && path.Ext(base) != ".go" || isTest(base) {
 			return nil
 		}

@@ -167,6 +167,7 @@ func (s *scripts) registrations(f *script.File) {
 	if failure != nil {
 		s.keep(&tool.SourceError{Path: f.Path, Problem: tool.TooLarge, Detail: failure.Reason, Err: failure})
 	}
+	s.indirect(f)
 	for _, call := range calls {
 		s.prog.Reset()
 		n := script.Node{File: f, Expr: call}
@@ -181,6 +182,20 @@ func (s *scripts) registrations(f *script.File) {
 			}
 		default:
 			s.handler(n)
+		}
+	}
+}
+
+// indirect says so when a registering method is handed on instead of called:
+// server.registerTool.bind(server).
+func (s *scripts) indirect(f *script.File) {
+	calls, failure := f.Calls("bind", "call", "apply")
+	if failure != nil {
+		return // it is told already
+	}
+	for _, call := range calls {
+		if method := call.X.X; method.Kind == script.Member && slices.Contains([]string{"registerTool", "registerToolTask"}, method.Text) {
+			s.dynamic("binding", "indirect_call", "", s.place(script.Node{File: f, Expr: call}))
 		}
 	}
 }
@@ -252,16 +267,11 @@ func (s *scripts) receiver(n script.Node) certainty {
 		if b.Type != "" {
 			return s.typed(n, b.Type)
 		}
-		if b.How == script.ByConst || b.How == script.ByLet {
-			if b.Init == nil {
-				return maybe
-			}
-			return s.value(n.At(b.Init))
+		return s.value(n.At(x))
+	case script.This:
+		if parent := n.File.Extends(n.Expr.At); parent != "" {
+			return s.typed(n, parent)
 		}
-		if b.How == script.ByImport {
-			return s.value(n.At(x))
-		}
-		return maybe
 	case script.Member:
 		if x.X.Kind == script.This {
 			field, ok := n.File.Field(x.Text, n.Expr.At)
@@ -273,8 +283,9 @@ func (s *scripts) receiver(n script.Node) certainty {
 			case field.Init != nil:
 				return s.value(n.At(field.Init))
 			}
+			return maybe
 		}
-		return maybe
+		return s.value(n.At(x))
 	case script.Call:
 		return s.value(n.At(x))
 	default:
@@ -285,13 +296,14 @@ func (s *scripts) receiver(n script.Node) certainty {
 // value says whether an expression makes a server.
 func (s *scripts) value(n script.Node) certainty {
 	n = s.prog.Reduce(n)
-	if n.Kind() != script.Call {
-		if n.Kind() == script.Unknown && strings.HasPrefix(n.Import.From, sdk) || n.Kind() == script.Unknown {
+	switch n.Kind() {
+	case script.Call:
+		if !n.Expr.New {
 			return maybe
 		}
+	case script.String, script.Number, script.Bool, script.Null, script.Object, script.Array, script.Function, script.Concat:
 		return no
-	}
-	if !n.Expr.New {
+	default:
 		return maybe
 	}
 	callee := s.prog.Reduce(n.At(n.Expr.X))

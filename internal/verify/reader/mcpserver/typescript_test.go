@@ -240,6 +240,22 @@ tool("no", h);
 			tools: []string{"param@s.ts:4", "qualified@s.ts:5", "field@s.ts:12", "property@s.ts:13", "cast@s.ts:14", "chain@s.ts:20"},
 		},
 		{
+			name: "servers behind patterns, parents and objects",
+			text: `import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+class Kit extends McpServer {
+  setup() { this.tool("inherited", h); const { server } = this; server.registerTool("taken", {}, h); }
+}
+class Other extends Registry { setup() { this.tool("no", h) } }
+const ctx = { server: new McpServer({}), log: {} };
+ctx.server.tool("kept", h); ctx.log.tool("no", h);
+const add = ctx.server.registerTool.bind(ctx.server);
+let late; late = new McpServer({}); late.registerTool("late", {}, h);
+const [first] = servers(); first.registerTool("first", {}, h);
+`,
+			tools:    []string{"inherited@s.ts:3", "taken@s.ts:3", "kept@s.ts:7", "late@s.ts:9", "first@s.ts:10"},
+			dynamics: []string{"binding indirect_call @s.ts:8"},
+		},
+		{
 			name: "lists of the low-level server",
 			text: `import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { ListToolsRequestSchema, CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
