@@ -440,6 +440,10 @@ func TestMarkdownSaysWhatChanged(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
+	claimed := locked(t, surface(action("get_stock", func(a *effect.Action) { a.Assessment.Claims[0].Basis = effect.ProtocolStructure })))
+	if got := string(compared(t, locked(t, surface(action("get_stock"))), claimed).Markdown()); !strings.Contains(got, "| evidence_only | the evidence differs |") {
+		t.Errorf("%s", got)
+	}
 	if got := string(compared(t, base, base).Markdown()); !strings.Contains(got, "Both sides have the same capabilities.") {
 		t.Errorf("%s", got)
 	}

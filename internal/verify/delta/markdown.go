@@ -58,8 +58,8 @@ func changes(b *strings.Builder, title string, list []ChangedFact) {
 }
 
 func (c *SemanticChange) words() string {
-	if c.Kind == "hash_changed" {
-		return c.Field + " differs"
+	if name, ok := strings.CutPrefix(c.Field, "hashes."); ok {
+		return "the " + strings.TrimSuffix(name, "_hash") + " differs"
 	}
 	before, isList := c.Before.([]string)
 	if isList {
