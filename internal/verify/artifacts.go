@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -44,6 +45,7 @@ var ArtifactNames = []string{
 type artifacts struct {
 	run  *Run
 	out  string // the reports folder as artifacts name it
+	in   *report.Input
 	list []Artifact
 }
 
@@ -77,18 +79,20 @@ func (a *artifacts) refs() map[string]report.ArtifactRef {
 // name it. The first error is a contradiction of our own.
 func (r *Run) Artifacts(out string, p Program) ([]Artifact, error) {
 	a := &artifacts{run: r, out: out}
-	v := r.verifier()
 	if r.Decision == nil {
-		return a.undecided(v)
+		return a.undecided(r.verifier(nil))
 	}
+	plan, err := report.NewPlan(r.gitSubject(), r.inputSet(), p.engine())
+	if err != nil {
+		return nil, err
+	}
+	a.in = r.reportInput()
+	a.in.RunID = plan.RequestID
+	v := r.verifier(a.in)
 	if err := a.facts(); err != nil {
 		return nil, err
 	}
 	if err := a.reports(v, p.Version); err != nil {
-		return nil, err
-	}
-	plan, err := report.NewPlan(r.gitSubject(), r.inputSet(), p.engine())
-	if err != nil {
 		return nil, err
 	}
 	text, err := plan.JSON()
@@ -114,7 +118,7 @@ func (r *Run) Artifacts(out string, p Program) ([]Artifact, error) {
 	}
 	v.DecisionID = report.Text(run.DecisionID)
 	v.Artifacts = a.paths(
-		Artifact{Name: "verifier.json", Key: "verifier_json"},
+		verifierFile,
 		Artifact{Name: "verification-artifacts.json", Key: "verification_artifacts_json"},
 		Artifact{Name: "verification-receipt.json", Key: "verification_receipt_json"},
 	)
@@ -124,9 +128,13 @@ func (r *Run) Artifacts(out string, p Program) ([]Artifact, error) {
 	return a.list, a.seal(run)
 }
 
+// verifierFile is named by artifacts that are made before it.
+var verifierFile = Artifact{Name: "verifier.json", Key: "verifier_json"}
+
 // undecided is what a run without a decision writes: the verifier, and the comment
 // that says why.
 func (a *artifacts) undecided(v *report.Verifier) ([]Artifact, error) {
+	v.Artifacts = a.paths(verifierFile)
 	whole, err := report.NewVerifier(*v)
 	if err != nil {
 		return nil, err
@@ -135,7 +143,7 @@ func (a *artifacts) undecided(v *report.Verifier) ([]Artifact, error) {
 	if err := a.add("pr-comment.md", "pr_comment_markdown", comment, nil); err != nil {
 		return nil, err
 	}
-	v.Artifacts = a.paths(Artifact{Name: "verifier.json", Key: "verifier_json"})
+	v.Artifacts = a.paths(verifierFile)
 	err = a.finish(v)
 	return a.list, err
 }
@@ -147,7 +155,7 @@ func (a *artifacts) finish(v *report.Verifier) error {
 		return err
 	}
 	text, err := whole.JSON()
-	return a.add("verifier.json", "verifier_json", text, err)
+	return a.add(verifierFile.Name, verifierFile.Key, text, err)
 }
 
 // seal lists every file under one id and says what came out of the request.
@@ -208,21 +216,23 @@ func (r *Run) lock(side *Side) (*delta.Lock, error) {
 	})
 }
 
-// verifier is verifier.json without ids and artifacts.
-func (r *Run) verifier() *report.Verifier {
+// verifier is verifier.json without ids and artifacts. whole is nil for a run that
+// decided nothing.
+func (r *Run) verifier(whole *report.Input) *report.Verifier {
 	in := r.Input
 	v := &report.Verifier{
 		Workspace: in.Workspace, Config: in.Config, Mode: r.Mode, BaseRef: report.Text(in.BaseRef), HeadRef: in.HeadRef,
 		BaseStatus: r.BaseStatus, HeadStatus: string(r.Execution), HeadExitCode: r.ExitCode, Execution: string(r.Execution),
 		Applicability: string(r.Applicability), MergeVerdict: string(r.Verdict), CanMerge: r.CanMerge, Headline: report.Text(r.Headline),
 		ReleaseDecision: r.Decision, FixTask: r.Fix, Control: r.Control, DiffStatus: r.Diff, DiffTextAvailable: len(in.DiffText) > 0,
-		ChangedFiles: in.ChangedFiles, CapabilityReview: r.capabilityReview(), Trigger: r.trigger(), BaseNotes: r.BaseNotes,
+		ChangedFiles: in.ChangedFiles, Trigger: r.trigger(), BaseNotes: r.BaseNotes,
 		BaseTree: report.Text(in.Git.BaseTree), HeadTree: report.Text(in.Git.HeadTree), ForbiddenActions: forbiddenActions,
 		ForbiddenEdits: surface.RootPatterns(surface.ClassCIGate, surface.ClassInstructions, surface.ClassPolicy, surface.ClassHostBoundary),
 	}
-	if r.Decision != nil {
+	if whole != nil {
 		v.Decision = report.Text(r.Decision.Decision)
-		v.AgentSummary, v.ReviewerSummary = r.summaries()
+		v.AgentSummary, v.ReviewerSummary = whole.AgentSummary(), whole.ReviewerSummary()
+		v.CapabilityReview = r.capabilityReview(whole)
 	}
 	return v
 }
@@ -262,85 +272,23 @@ func (r *Run) trigger() report.Trigger {
 	return t
 }
 
-// buckets says what a row of the action surface difference is to a reviewer.
-func bucket(c delta.ActionChange) string {
-	switch c {
-	case delta.ActionAdded:
-		return "added"
-	case delta.ActionRemoved:
-		return "removed"
-	case delta.ScopeExpanded, delta.EffectEscalated, delta.RiskTagAdded, delta.ApprovalRemoved, delta.SafeguardRemoved,
-		delta.InputSchemaExpanded, delta.ActionModified:
-	}
-	return "modified"
-}
-
-const maxTopChanges = 10
-
-// capabilityReview counts actions, each once, and names the worst changes.
-func (r *Run) capabilityReview() report.CapabilityReview {
-	c := report.CapabilityReview{
-		TrustRootTouched: r.TrustRootTouched, PolicyWeakened: r.PolicyWeakened, WeakeningProven: r.PolicyWeakened && r.Policies[0] != nil,
-	}
-	if !r.Actions.Enabled && r.Actions.Note != "" && r.Decision != nil {
+// capabilityReview is what the change does to capabilities, and what a reviewer
+// would not see from that alone.
+func (r *Run) capabilityReview(whole *report.Input) report.CapabilityReview {
+	change := report.ChangeOf(whole)
+	c := change.Review()
+	c.TrustRootTouched, c.PolicyWeakened = r.TrustRootTouched, r.PolicyWeakened
+	c.WeakeningProven = r.PolicyWeakened && r.Policies[0] != nil
+	if !r.Actions.Enabled && r.Actions.Note != "" {
 		c.Notes = append(c.Notes, r.Actions.Note)
 	}
 	if note := r.unbound(); note != "" {
 		c.Notes = append(c.Notes, note)
 	}
-	rows := slices.Clone(r.Actions.Rows)
-	slices.SortStableFunc(rows, func(a, b delta.ActionRow) int {
-		return check.Severity(b.Severity).Rank() - check.Severity(a.Severity).Rank()
-	})
-	seen := map[string]bool{}
-	for i := range rows {
-		row := &rows[i]
-		b := bucket(row.Type)
-		if !seen[row.ActionID] {
-			seen[row.ActionID] = true
-			switch b {
-			case "added":
-				c.Added++
-			case "removed":
-				c.Removed++
-			default:
-				c.Modified++
-			}
-		}
-		if len(c.TopChanges) < maxTopChanges {
-			c.TopChanges = append(c.TopChanges, r.topChange(row, b))
-		}
+	for _, w := range r.Evaluation.Refused {
+		c.Notes = append(c.Notes, fmt.Sprintf("The waiver of %s in checks.ignore[%d] does not count: %s", w.CheckID, w.Index, w.Why))
 	}
 	return c
-}
-
-func (r *Run) topChange(row *delta.ActionRow, bucket string) report.TopChange {
-	change := report.TopChange{
-		ID: "chg_" + canonical.Compact.SHA256([]any{string(row.Type), row.ActionID, row.Safeguard})[:16], Bucket: bucket,
-		ChangeType: strings.ToLower(string(row.Type)), SubjectKind: "action", Subject: row.ToolName, Rationale: row.Reason,
-		Impact: "informational", SourcePath: report.Text(row.SourcePath), SourceLine: report.Line(row.SourceLine),
-	}
-	if r.Decision == nil {
-		return change
-	}
-	related := map[string]bool{}
-	for i := range r.Evaluation.Findings {
-		if f := &r.Evaluation.Findings[i]; f.ToolID != "" && f.ToolID == row.ToolID {
-			related[f.ID] = true
-		}
-	}
-	change.RelatedFindings = sortedKeys(related)
-	for i := range r.Decision.ReviewItems {
-		if related[r.Decision.ReviewItems[i].ID] {
-			change.Impact = "review_required"
-		}
-	}
-	for i := range r.Decision.Blockers {
-		if related[r.Decision.Blockers[i].ID] {
-			change.Impact = "blocks_release"
-		}
-	}
-	return change
 }
 
 // gitSubject names what was verified by its objects.

@@ -12,7 +12,7 @@ import (
 // for code scanning and for a pull request; and, where answers are missing, what
 // to fill in.
 func (a *artifacts) reports(v *report.Verifier, version string) error {
-	in := a.run.reportInput()
+	in := a.in
 	gaps := a.run.Decision.Coverage.Gaps
 	names := []Artifact{
 		{Name: "report.json", Key: "report_json"},
@@ -32,6 +32,7 @@ func (a *artifacts) reports(v *report.Verifier, version string) error {
 	if err := a.add("report.sarif", "report_sarif", text, err); err != nil {
 		return err
 	}
+	v.Artifacts = a.paths(verifierFile, names[3])
 	whole, err := report.NewVerifier(*v)
 	if err != nil {
 		return err
@@ -86,10 +87,4 @@ func (r *Run) trustRoots() []report.TrustRoot {
 		roots = append(roots, report.TrustRoot{Path: word("changed_file"), Class: word("trust_root_class"), Glob: word("matched_glob")})
 	}
 	return roots
-}
-
-// summaries are the result for readers who read no further.
-func (r *Run) summaries() (*report.AgentSummary, *report.ReviewerSummary) {
-	in := r.reportInput()
-	return in.AgentSummary(), in.ReviewerSummary()
 }

@@ -34,6 +34,14 @@ type File struct {
 	Size   int64
 }
 
+// read notes one more file that the side was read from.
+func (s *Side) read(f File) {
+	at, found := slices.BinarySearchFunc(s.Files, f, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	if !found {
+		s.Files = slices.Insert(s.Files, at, f)
+	}
+}
+
 // LoadOptions is what a side needs to know besides its files.
 type LoadOptions struct {
 	Name  string   // of the manifest in its folder
@@ -41,18 +49,18 @@ type LoadOptions struct {
 	Packs []string // policy packs besides the manifest's, relative to its folder
 }
 
-// ManifestMissing says that the side has no manifest at all.
-var ManifestMissing = errors.New("there is no manifest") //nolint:revive,staticcheck // it names a state of a side, not a failure of ours
+// ErrNoManifest says that the side has no manifest at all.
+var ErrNoManifest = errors.New("there is no manifest")
 
 // Load reads one side. The tree's root is the manifest's folder. Errors are
-// ManifestMissing, *manifest.Errors (exit code 2), *effect.ConfigError (2) and
+// ErrNoManifest, *manifest.Errors (exit code 2), *effect.ConfigError (2) and
 // *tool.SourceError (3).
 func Load(tree fs.FS, opt LoadOptions) (*Side, error) {
 	seen := &readOnce{tree: tree, files: map[string]*content{}}
 	text, failed := tool.ReadFile(seen, opt.Name)
 	if failed != nil {
 		if failed.Problem == tool.NotThere {
-			return nil, ManifestMissing
+			return nil, ErrNoManifest
 		}
 		return nil, failed
 	}

@@ -70,7 +70,6 @@ type Options struct {
 	Packs        []string // policy packs besides the manifest's, relative to its folder
 	Baseline     []byte   // the accepted baseline; nil for none
 	BaselinePath string
-	AuditLog     []byte // of baseline.audit_log; nil when there is none
 }
 
 // Run is one verification: every decision that its artifacts show.
@@ -101,7 +100,7 @@ type Run struct {
 	Control            control.Control
 	Headline           string
 
-	// Err is why the run failed: what Load says, or ManifestMissing.
+	// Err is why the run failed: what Load says, or ErrNoManifest.
 	Err error
 }
 
@@ -142,7 +141,7 @@ func Verify(in Input) (*Run, error) {
 
 func (r *Run) load(tree fs.FS) (*Side, error) {
 	if tree == nil {
-		return nil, ManifestMissing
+		return nil, ErrNoManifest
 	}
 	return Load(tree, LoadOptions{Name: path.Base(r.Input.ManifestPath), Today: r.Input.Options.Today, Packs: r.Input.Options.Packs})
 }
@@ -196,7 +195,7 @@ func (r *Run) loadBase() {
 	switch r.BaseSide, err = r.load(r.Input.Base); {
 	case err == nil:
 		r.BaseStatus = "succeeded"
-	case errors.Is(err, ManifestMissing):
+	case errors.Is(err, ErrNoManifest):
 		r.BaseStatus = "missing_manifest"
 		r.BaseNotes = append(r.BaseNotes, "The base has no manifest: this change introduces it.")
 	default:
@@ -245,11 +244,8 @@ func (r *Run) judge() error {
 		if err != nil {
 			return err
 		}
-		opt.Baseline = b
-		if m.Baseline.AuditLog != "" {
-			at := check.VerifyIntegrity(in.Options.Baseline, in.Options.AuditLog, in.Options.BaselinePath)
-			opt.Integrity = &at
-		}
+		opt.Baseline, opt.BaselinePath = b, in.Options.BaselinePath
+		opt.Integrity, opt.BaselinePath = r.integrity(), in.Options.BaselinePath
 		delta.Enabled, delta.Path = true, &in.Options.BaselinePath
 	}
 	var err error
@@ -434,7 +430,7 @@ func (r *Run) unread() error {
 // unloaded ends a run whose head could not be loaded.
 func (r *Run) unloaded() error {
 	r.BaseStatus = orElse(r.BaseStatus, "skipped")
-	if !errors.Is(r.Err, ManifestMissing) {
+	if !errors.Is(r.Err, ErrNoManifest) {
 		return r.fail(control.Outcome{
 			Reason: "The head could not be read: " + firstLine(r.Err.Error()),
 			Person: &control.Person{Why: firstLine(r.Err.Error()), Reviewers: r.reviewers()},

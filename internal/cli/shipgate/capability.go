@@ -138,7 +138,7 @@ func noManifest(config string) *failure {
 // sideFailure is why a side could not be read, with the exit code of
 // docs/spec/verification.md §1.1.
 func sideFailure(config string, err error) *failure {
-	if errors.Is(err, verify.ManifestMissing) {
+	if errors.Is(err, verify.ErrNoManifest) {
 		return noManifest(config)
 	}
 	_, wrong := errors.AsType[*manifest.Errors](err)

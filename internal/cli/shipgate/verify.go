@@ -357,7 +357,7 @@ func (f *verifyFlags) exit(run *verify.Run) error {
 	_, wrong := errors.AsType[*manifest.Errors](run.Err)
 	_, clash := errors.AsType[*effect.ConfigError](run.Err)
 	switch {
-	case errors.Is(run.Err, verify.ManifestMissing):
+	case errors.Is(run.Err, verify.ErrNoManifest):
 		return (&failure{kind: configError, code: exitUsage, msg: run.Headline}).
 			offering(run.Preview(), "it says what a manifest would have to declare").
 			offering(run.Initialize(), "it writes a first manifest for a person to review")
