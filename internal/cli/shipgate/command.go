@@ -97,6 +97,7 @@ func commands(env Env) *cobra.Command {
 		verifyCommand(env),
 		scanCommand(env),
 		capabilityCommand(env),
+		doctorCommand(env),
 		explainCommand(env),
 		explainFindingCommand(env),
 		listChecksCommand(env),
@@ -125,7 +126,7 @@ func (e Env) print(text []byte) error {
 // that this version does not have. They answer honestly instead of looking
 // like a misspelling.
 var notBuilt = []string{
-	"agent", "audit", "detect", "doctor",
+	"agent", "audit", "detect",
 	"init", "mcp-serve", "preflight", "trigger",
 }
 

@@ -54,10 +54,10 @@ func TestExamplesInTheHelpWork(t *testing.T) {
 	adopted := change{adopted: true}
 	shop := adopted.build(t)
 	for _, command := range []string{
-		"", "check", "verify", "scan", "explain", "list-checks", "fixture", "schema", "contract", "self-check",
+		"", "check", "verify", "scan", "doctor", "explain", "list-checks", "fixture", "schema", "contract", "self-check",
 	} {
 		env := shipgate.Env{Dir: dir, Environ: append(os.Environ(), quietGit(dir)...)}
-		if command == "verify" || command == "scan" {
+		if command == "verify" || command == "scan" || command == "doctor" {
 			env.Dir = shop // what they read is declared in a manifest
 		}
 		_, help, _ := call(env, "", append(strings.Fields(command), "--help"))
