@@ -12,6 +12,10 @@ import (
 // LockVersion is the version of the lock file that is written.
 const LockVersion = "0.6"
 
+// StandardVersion is the capability standard that the facts of such a file
+// follow: which fields a capability has, and what its hashes cover.
+const StandardVersion = "0.5"
+
 // Lock is a capability lock: every capability of one side, in a form that is
 // compared later (docs/spec/verification.md §11.1). It gates nothing.
 type Lock struct {

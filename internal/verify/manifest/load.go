@@ -22,6 +22,9 @@ type Options struct {
 	Today string
 }
 
+// Version is the version of the format that is read.
+const Version = "0.1"
+
 // DefaultName is what a manifest is called.
 const DefaultName = "shipgate.yaml"
 

@@ -61,7 +61,7 @@ func with(key string, fixed any, s *shape, help string) field {
 // table is the whole of shipgate.yaml (§4.2).
 var table = sync.OnceValue(func() *shape {
 	return object(
-		must("version", word([]string{"0.1"}), `the version of this format: the text "0.1"`),
+		must("version", word([]string{Version}), `the version of this format: the text "`+Version+`"`),
 		must("project", object(
 			must("name", line(), "what the repository is called"),
 			may("owner", text(), "who answers for it"),
