@@ -4,25 +4,29 @@ import (
 	"encoding/json"
 	"maps"
 	"strings"
+	"sync"
 
 	"plimsoll.dev/internal/verify/script"
 )
 
 // simple are the Zod functions whose type is all that JSON Schema says.
-var simple = map[string]map[string]any{
-	"string": {"type": "string"}, "number": {"type": "number"}, "boolean": {"type": "boolean"}, "bigint": {"type": "integer"},
-	"int": {"type": "integer"}, "int32": {"type": "integer"}, "uint32": {"type": "integer", "minimum": json.Number("0")},
-	"date": {"type": "string", "format": "date-time"}, "any": {}, "unknown": {}, "null": {"type": "null"},
-	"email": {"type": "string", "format": "email"}, "url": {"type": "string", "format": "uri"}, "uuid": {"type": "string", "format": "uuid"},
-	"guid": {"type": "string", "format": "uuid"}, "ipv4": {"type": "string", "format": "ipv4"}, "ipv6": {"type": "string", "format": "ipv6"},
-	"iso.datetime": {"type": "string", "format": "date-time"}, "iso.date": {"type": "string", "format": "date"},
-	"iso.time": {"type": "string", "format": "time"}, "never": {"not": map[string]any{}},
-}
+// It is made when it is first asked for: the program starts without it.
+var simple = sync.OnceValue(func() map[string]map[string]any {
+	return map[string]map[string]any{
+		"string": {"type": "string"}, "number": {"type": "number"}, "boolean": {"type": "boolean"}, "bigint": {"type": "integer"},
+		"int": {"type": "integer"}, "int32": {"type": "integer"}, "uint32": {"type": "integer", "minimum": json.Number("0")},
+		"date": {"type": "string", "format": "date-time"}, "any": {}, "unknown": {}, "null": {"type": "null"},
+		"email": {"type": "string", "format": "email"}, "url": {"type": "string", "format": "uri"}, "uuid": {"type": "string", "format": "uuid"},
+		"guid": {"type": "string", "format": "uuid"}, "ipv4": {"type": "string", "format": "ipv4"}, "ipv6": {"type": "string", "format": "ipv6"},
+		"iso.datetime": {"type": "string", "format": "date-time"}, "iso.date": {"type": "string", "format": "date"},
+		"iso.time": {"type": "string", "format": "time"}, "never": {"not": map[string]any{}},
+	}
+})
 
 // make is the shape of a call of a Zod function.
 func (s *scripts) make(name string, n script.Node, depth int) shape {
 	name = strings.TrimPrefix(name, "coerce.")
-	if base, ok := simple[name]; ok {
+	if base, ok := simple()[name]; ok {
 		return s.options(shape{schema: maps.Clone(base)}, n)
 	}
 	first, has := arg(n, 0)
