@@ -3,6 +3,7 @@ package verify
 import (
 	"encoding/json"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -87,7 +88,8 @@ func (c *compared) policyWeakened() []check.Finding {
 }
 
 func (c *compared) manifestSource() check.Source {
-	return check.Source{Type: "manifest", Ref: c.manifest, Path: c.manifest}
+	name := path.Base(c.manifest)
+	return check.Source{Type: "manifest", Ref: name, Path: name}
 }
 
 // policyBase says that there was nothing to hold the policy against.

@@ -3,6 +3,7 @@ package verify
 import (
 	"encoding/json"
 	"io/fs"
+	"path"
 	"slices"
 
 	"plimsoll.dev/internal/verify/check"
@@ -66,6 +67,27 @@ func baselineOf(tree fs.FS) []byte {
 		return nil
 	}
 	return text
+}
+
+// integrity is how the baseline of the run stands to the audit log that the
+// manifest names (§7.5); nil when it names none. The log is the head's own file
+// and an input like every other. One that is there and cannot be read vouches
+// for nothing.
+func (r *Run) integrity() *check.Integrity {
+	name := r.HeadSide.Surface.Manifest.Baseline.AuditLog
+	if name == "" {
+		return nil
+	}
+	o := &r.Input.Options
+	log, failed := tool.ReadFile(r.Input.Head, name)
+	if failed != nil && failed.Problem != tool.NotThere {
+		return &check.Integrity{Actual: check.HashOf(o.Baseline), Why: "the audit log cannot be read: " + failed.Error()}
+	}
+	if failed == nil {
+		r.HeadSide.read(File{Path: path.Clean(name), SHA256: digest(log), Size: int64(len(log))})
+	}
+	at := check.VerifyIntegrity(o.Baseline, log, o.BaselinePath)
+	return &at
 }
 
 func severities(list []string) []check.Severity {

@@ -33,7 +33,7 @@ func (r *Run) unbound() string {
 			continue
 		}
 		if count++; count <= maxUnbound {
-			places = append(places, redact.Text(t.Name)+", "+placeOf(&t.Origin))
+			places = append(places, redact.Text(t.Name)+", "+r.placeOf(&t.Origin))
 		}
 	}
 	switch {
@@ -60,8 +60,8 @@ func loose(s *effect.Surface) []*effect.Tool {
 // looseKey holds still when a source moves.
 func looseKey(t *effect.Tool) [2]string { return [2]string{t.Origin.SourceID, t.Name} }
 
-func placeOf(o *tool.Origin) string {
-	at := o.Path
+func (r *Run) placeOf(o *tool.Origin) string {
+	at := r.place(o.Path)
 	if at == "" {
 		at = o.Ref
 	}

@@ -252,6 +252,7 @@ func (r *Run) judge() error {
 	if r.Evaluation, err = check.Evaluate(r.Subject, opt); err != nil {
 		return err
 	}
+	r.rooted()
 	if got := r.Evaluation.Baseline; got != nil {
 		delta.Matched, delta.New, delta.Resolved = got.Matched, got.New, got.Resolved
 	}

@@ -224,7 +224,7 @@ func ChangeOf(in *Input) CapabilityChange {
 		m := Change{
 			ID:         "chg_" + canonical.Compact.SHA256(canonical.Object{{Key: "action_id", Value: r.ActionID}, {Key: "safeguard", Value: r.Safeguard}, {Key: "type", Value: string(r.Type)}})[:16],
 			ChangeType: strings.ToLower(string(r.Type)), SubjectKind: "action", Subject: r.ToolName, Rationale: r.Reason,
-			Before: r.Before, After: r.After, RelatedFindings: sortedSet(related[r.ToolID]), SourcePath: Text(in.path(r.SourcePath)), SourceLine: Line(r.SourceLine),
+			Before: r.Before, After: r.After, RelatedFindings: sortedSet(related[r.ToolID]), SourcePath: Text(r.SourcePath), SourceLine: Line(r.SourceLine),
 			weight: severityRank(r.Severity),
 		}
 		switch {

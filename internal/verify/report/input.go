@@ -17,11 +17,11 @@ type Input struct {
 
 	Head       *effect.Surface
 	Base       *effect.Surface // nil without base facts
-	Findings   []check.Finding // all, suppressed ones too
+	Findings   []check.Finding // all, suppressed ones too; their places are relative to the Git root
 	Aside      []check.Finding // set aside by NoHeuristics
 	Summary    decision.Summary
 	Decision   *decision.Decision
-	Actions    *delta.Actions
+	Actions    *delta.Actions // places relative to the Git root
 	PolicyGaps []effect.Issue
 
 	NoHeuristics bool
@@ -49,16 +49,4 @@ func (in *Input) path(p string) string {
 		return p
 	}
 	return in.Prefix + "/" + p
-}
-
-// place is a finding's file relative to the Git root. Changed files are already;
-// everything else is relative to the manifest's folder.
-func (in *Input) place(s *check.Source) string {
-	switch {
-	case s.Path == "":
-		return ""
-	case s.Type == "git":
-		return s.Path
-	}
-	return in.path(s.Path)
 }

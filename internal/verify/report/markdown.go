@@ -182,7 +182,7 @@ func (w *writer) finding(f *check.Finding) {
 	if f.ToolName != "" {
 		about = " on " + code(f.ToolName, nameLimit)
 	}
-	w.line("- **%s** %s%s%s%s", f.Severity, code(f.CheckID, nameLimit), about, w.at(w.in.place(&f.Source), f.Source.StartLine), state)
+	w.line("- **%s** %s%s%s%s", f.Severity, code(f.CheckID, nameLimit), about, w.at(f.Source.Path, f.Source.StartLine), state)
 	w.line("  %s", plain(f.Title, sentenceLimit))
 	if f.Recommendation != "" && !f.Suppressed {
 		w.line("  What to do: %s", plain(f.Recommendation, sentenceLimit))

@@ -144,7 +144,7 @@ tool_sources: [{id: stock_mcp, type: mcp, path: tools.json}]
 		f := check.Finding{
 			ID: fmt.Sprintf("fp_%016x", n), Fingerprint: fmt.Sprintf("fp_%016x", n), CheckID: id, Title: "It is so.", Category: "auth",
 			Severity: s, Confidence: tool.High, Recommendation: "Put it right.", ToolID: place.ID, ToolName: "place_order",
-			Evidence: map[string]any{"scopes": []any{"*"}}, Source: check.Source{Type: "mcp", Path: "tools.json", StartLine: 12},
+			Evidence: map[string]any{"scopes": []any{"*"}}, Source: check.Source{Type: "mcp", Path: "svc/tools.json", StartLine: 12},
 			Provenance: check.StaticDeclaration, AgentAction: check.Escalate, PatchKind: check.Manual, HumanReview: true,
 		}
 		if edit != nil {
@@ -177,7 +177,7 @@ tool_sources: [{id: stock_mcp, type: mcp, path: tools.json}]
 		RunID: "run", ManifestDir: "/repo/svc", ConfigPath: "svc/shipgate.yaml", Prefix: "svc", Head: head, Findings: findings,
 		Summary: decision.Summarize(findings, head),
 		Actions: &delta.Actions{Enabled: true, Rows: []delta.ActionRow{
-			{Type: delta.ActionAdded, ActionID: "a1", ToolID: place.ID, ToolName: "place_order", Severity: "critical", Reason: "It is new.", SourcePath: "tools.json", SourceLine: 12, Head: head.Actions[0]},
+			{Type: delta.ActionAdded, ActionID: "a1", ToolID: place.ID, ToolName: "place_order", Severity: "critical", Reason: "It is new.", SourcePath: "svc/tools.json", SourceLine: 12, Head: head.Actions[0]},
 			{Type: delta.ScopeExpanded, ActionID: "a2", ToolID: odd.ID, ToolName: "odd`|tool", Severity: "high", Reason: hostile, Added: []string{"*"}},
 			{Type: delta.ActionRemoved, ActionID: "a3", ToolID: "gone", ToolName: "gone", Severity: "info", Reason: "It is gone."},
 		}},

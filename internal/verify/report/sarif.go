@@ -198,7 +198,7 @@ func (in *Input) result(f *check.Finding, rule int) sarifResult {
 	}
 	// A finding without a file of its own is about what the manifest says, or
 	// does not say.
-	path, region := in.place(&f.Source), (*sarifRegion)(nil)
+	path, region := f.Source.Path, (*sarifRegion)(nil)
 	if path == "" {
 		path = cmp.Or(in.ConfigPath, "shipgate.yaml")
 	} else if s := &f.Source; s.StartLine > 0 {
