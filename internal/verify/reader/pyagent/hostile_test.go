@@ -23,7 +23,7 @@ func TestHostileProgramsEndSoon(t *testing.T) {
 		"aliases":                       many(10_000, "b = a\n") + many(300, "x = Agent(tools=[b])\n"),
 		"self":                          "class C:\n def f(self):\n" + many(6_000, "  self.t = self.t + [a]\n") + many(300, "  Agent(tools=self.t)\n"),
 		"clones":                        "x = Agent(tools=[a])\n" + many(6_000, "x = x.clone()\n"),
-		"parameters on one line":        "@function_tool\ndef f(" + parameters(60_000) + "): pass\n",
+		"parameters on one line":        "@function_tool\ndef f(" + parameters(30_000) + "): pass\n",
 		"pydantic":                      "from pydantic import BaseModel\n" + many(3000, "class M(BaseModel):\n x: M\n y: M\n") + many(2000, "@function_tool\ndef f(m: M): pass\n"),
 		"nested agents":                 "x = " + many(190, "Agent(tools=[") + many(190, "])") + "\n",
 	} {

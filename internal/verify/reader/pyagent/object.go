@@ -109,7 +109,10 @@ func (m *module) selfDefs(e *python.Attribute) []def {
 	}
 	var all []def
 	if a := m.attributes(c)[e.Name]; a != nil {
-		for _, value := range a.values {
+		for i, value := range a.values {
+			if i > maxHops {
+				break // so many places say nothing certain
+			}
 			all = append(all, def{mod: m, bind: &python.Binding{Kind: python.Assigned, Value: value}})
 		}
 	}
