@@ -79,7 +79,10 @@ func (a *artifacts) refs() map[string]report.ArtifactRef {
 // name it. The first error is a contradiction of our own.
 func (r *Run) Artifacts(out string, p Program) ([]Artifact, error) {
 	a := &artifacts{run: r, out: out}
-	if r.Decision == nil {
+	switch {
+	case r.Decision == nil && r.Input.Options.Scan:
+		return nil, nil // nothing was read, and there is no change to speak of
+	case r.Decision == nil:
 		return a.undecided(r.verifier(nil))
 	}
 	plan, err := report.NewPlan(r.gitSubject(), r.inputSet(), p.engine())
@@ -88,6 +91,9 @@ func (r *Run) Artifacts(out string, p Program) ([]Artifact, error) {
 	}
 	a.in = r.reportInput()
 	a.in.RunID = plan.RequestID
+	if r.Input.Options.Scan {
+		return a.scanned(p.Version)
+	}
 	v := r.verifier(a.in)
 	if err := a.facts(); err != nil {
 		return nil, err
@@ -179,7 +185,10 @@ func (a *artifacts) seal(run *report.VerifyRun) error {
 // facts are the capability locks of both sides and their difference (§11).
 func (a *artifacts) facts() error {
 	r := a.run
-	head, err := r.lock(r.HeadSide)
+	// The facts of the head are made once: the lock, the report and the result of
+	// the unit repeat them.
+	r.facts = delta.Facts(r.HeadSide.Surface)
+	head, err := r.lock(r.HeadSide, r.facts)
 	if err != nil {
 		return err
 	}
@@ -190,7 +199,7 @@ func (a *artifacts) facts() error {
 	if r.BaseSide == nil {
 		return nil
 	}
-	base, err := r.lock(r.BaseSide)
+	base, err := r.lock(r.BaseSide, delta.Facts(r.BaseSide.Surface))
 	if err != nil {
 		return err
 	}
@@ -210,8 +219,8 @@ func (a *artifacts) facts() error {
 	return a.add("capability-lock-diff.md", "capability_lock_diff_markdown", diff.Markdown(), nil)
 }
 
-func (r *Run) lock(side *Side) (*delta.Lock, error) {
-	return delta.NewLock(side.Surface, delta.Meta{
+func (r *Run) lock(side *Side, facts []delta.Fact) (*delta.Lock, error) {
+	return delta.NewLockOf(side.Surface, facts, delta.Meta{
 		ConfigPath: r.Input.ManifestPath, ManifestDir: path.Dir(r.Input.ManifestPath), CLIVersion: gate.ToolVersion,
 	})
 }
@@ -427,8 +436,8 @@ func (r *Run) unit(task string) report.UnitResult {
 		}
 		u.Gaps = append(u.Gaps, gap)
 	}
-	for _, f := range delta.Facts(r.HeadSide.Surface) {
-		u.Capabilities = append(u.Capabilities, report.UnitFact{ID: f.ID, Hash: report.ContentID(f)})
+	for i := range r.facts {
+		u.Capabilities = append(u.Capabilities, report.UnitFact{ID: r.facts[i].ID, Hash: report.ContentID(&r.facts[i])})
 	}
 	for _, t := range r.HeadSide.Surface.Tools() {
 		u.ToolInventory = append(u.ToolInventory, t.ID)

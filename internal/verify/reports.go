@@ -12,35 +12,25 @@ import (
 // for code scanning and for a pull request; and, where answers are missing, what
 // to fill in.
 func (a *artifacts) reports(v *report.Verifier, version string) error {
-	in := a.in
-	gaps := a.run.Decision.Coverage.Gaps
-	names := []Artifact{
-		{Name: "report.json", Key: "report_json"},
-		{Name: "report.md", Key: "report_markdown"},
-		{Name: "report.sarif", Key: "report_sarif"},
-		{Name: "pr-comment.md", Key: "pr_comment_markdown"},
-	}
-	in.Generated = a.paths(names...)
-	text, err := report.New(in).JSON()
-	if err := a.add("report.json", "report_json", text, err); err != nil {
+	comment := Artifact{Name: "pr-comment.md", Key: "pr_comment_markdown"}
+	if err := a.whole(version, append(reportFiles(), comment)); err != nil {
 		return err
 	}
-	if err := a.add("report.md", "report_markdown", report.Markdown(in), nil); err != nil {
-		return err
-	}
-	text, err = report.SARIF(in, version)
-	if err := a.add("report.sarif", "report_sarif", text, err); err != nil {
-		return err
-	}
-	v.Artifacts = a.paths(verifierFile, names[3])
+	v.Artifacts = a.paths(verifierFile, comment)
 	whole, err := report.NewVerifier(*v)
 	if err != nil {
 		return err
 	}
 	style := report.Style(a.run.Input.Options.Comment)
-	if err := a.add("pr-comment.md", "pr_comment_markdown", report.Comment(in, whole, style), nil); err != nil {
+	if err := a.add(comment.Name, comment.Key, report.Comment(a.in, whole, style), nil); err != nil {
 		return err
 	}
+	return a.suggestions()
+}
+
+// suggestions are what would close the gaps; there are none without gaps.
+func (a *artifacts) suggestions() error {
+	gaps := a.run.Decision.Coverage.Gaps
 	if len(gaps) == 0 {
 		return nil
 	}
@@ -58,7 +48,7 @@ func (r *Run) reportInput() *report.Input {
 	}
 	in := &report.Input{
 		ManifestDir: r.Input.Dir, ConfigPath: r.Input.ManifestPath, Prefix: prefix, Head: r.HeadSide.Surface,
-		Findings: r.Evaluation.Findings, Aside: r.Evaluation.Aside, Summary: r.summary, Decision: r.Decision, Actions: r.Actions,
+		Facts: r.facts, Findings: r.Evaluation.Findings, Aside: r.Evaluation.Aside, Summary: r.summary, Decision: r.Decision, Actions: r.Actions,
 		PolicyGaps: check.PolicyGaps(r.Subject), NoHeuristics: r.Input.Options.NoHeuristics, Policy: r.Policies[1], TrustRoots: r.trustRoots(),
 	}
 	if r.BaseSide != nil {

@@ -94,6 +94,7 @@ type Run struct {
 	Decision           *decision.Decision // nil when nothing was decided
 	Actions            *delta.Actions
 	summary            decision.Summary
+	facts              []delta.Fact // of the head, as the artifacts repeat them
 	TrustRootTouched   bool
 	PolicyWeakened     bool
 	Fix                *report.FixTask // nil when nothing is left to do
@@ -112,6 +113,9 @@ var errUnread = errors.New("verify: a decision to pass on a change that was not 
 // Verify judges the change. The error is an invariant of our own that does not
 // hold; everything else is a Run, however it ended.
 func Verify(in Input) (*Run, error) {
+	if in.Options.Scan {
+		in.alone()
+	}
 	r := &Run{Input: &in, Mode: in.Options.Mode, Diff: completeDiff(), Verdict: UnknownVerdict, Actions: &delta.Actions{Note: delta.NoBase}}
 	if r.Mode == "" {
 		r.Mode = "advisory"

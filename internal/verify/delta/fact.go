@@ -142,16 +142,25 @@ type Hashes struct {
 // Facts is one fact per action of the surface, in the order of §11.1: agent,
 // provider, operation, tool name, scope, id.
 func Facts(s *effect.Surface) []Fact {
-	facts := make([]Fact, 0, len(s.Actions))
+	made := make([]Fact, len(s.Actions))
+	order := make([]*Fact, len(s.Actions)) // a fact is too large to be moved while sorting
 	var h hasher
-	for _, a := range s.Actions {
-		facts = append(facts, factOf(s, a, &h))
+	for i, a := range s.Actions {
+		made[i] = factOf(s, a, &h)
+		order[i] = &made[i]
 	}
-	slices.SortStableFunc(facts, inOrder)
+	if slices.IsSortedFunc(order, inOrder) {
+		return made
+	}
+	slices.SortStableFunc(order, inOrder)
+	facts := make([]Fact, len(order))
+	for i, f := range order {
+		facts[i] = *f
+	}
 	return facts
 }
 
-func inOrder(a, b Fact) int {
+func inOrder(a, b *Fact) int {
 	for _, c := range []int{
 		strings.Compare(a.Identity.AgentID, b.Identity.AgentID),
 		strings.Compare(a.Identity.Provider, b.Identity.Provider),

@@ -23,7 +23,12 @@ func (h *hasher) short(v any) string {
 // setHash is the whole SHA-256 of compact sorted JSON.
 func setHash(v any) string { return canonical.UTF8.SHA256(v) }
 
+// sortLists is v itself when no list in it has two members: most have not, and
+// facts are hashed by the thousand.
 func sortLists(v any) any {
+	if !hasList(v) {
+		return v
+	}
 	switch v := v.(type) {
 	case canonical.Object:
 		own := make(canonical.Object, len(v))
@@ -38,16 +43,13 @@ func sortLists(v any) any {
 		}
 		return own
 	case []string:
-		if len(v) < 2 {
-			return v
-		}
 		// The JSON of two strings compares as they do, but for escapes: those are
 		// rare, and only the same order everywhere matters.
 		own := make([]any, len(v))
 		for i, s := range v {
 			own[i] = s
 		}
-		return sortLists(own)
+		return sortByJSON(own)
 	case []any:
 		return sortByJSON(v)
 	case []canonical.Object:
@@ -58,6 +60,27 @@ func sortLists(v any) any {
 		return sortByJSON(own)
 	}
 	return v
+}
+
+// hasList says whether a list of two or more is anywhere in v.
+func hasList(v any) bool {
+	switch v := v.(type) {
+	case canonical.Object:
+		return slices.ContainsFunc(v, func(m canonical.Member) bool { return hasList(m.Value) })
+	case map[string]any:
+		for _, value := range v {
+			if hasList(value) {
+				return true
+			}
+		}
+	case []string:
+		return len(v) > 1
+	case []any:
+		return len(v) > 1 || len(v) == 1 && hasList(v[0])
+	case []canonical.Object:
+		return len(v) > 1 || len(v) == 1 && hasList(v[0])
+	}
+	return false
 }
 
 func sortByJSON(list []any) []any {

@@ -75,9 +75,12 @@ type Meta struct {
 
 // NewLock is the lock of a surface. Two capabilities with one id are a fault of
 // kind Invalid (exit code 2).
-func NewLock(s *effect.Surface, meta Meta) (*Lock, error) {
+func NewLock(s *effect.Surface, meta Meta) (*Lock, error) { return NewLockOf(s, Facts(s), meta) }
+
+// NewLockOf is NewLock for a surface whose Facts were made before.
+func NewLockOf(s *effect.Surface, facts []Fact, meta Meta) (*Lock, error) {
 	l := &Lock{
-		Version: LockVersion, CLIVersion: meta.CLIVersion, Source: lockSource(s, meta), Capabilities: Facts(s),
+		Version: LockVersion, CLIVersion: meta.CLIVersion, Source: lockSource(s, meta), Capabilities: facts,
 	}
 	if err := l.unique(); err != nil {
 		return nil, err

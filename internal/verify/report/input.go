@@ -17,6 +17,7 @@ type Input struct {
 
 	Head       *effect.Surface
 	Base       *effect.Surface // nil without base facts
+	Facts      []delta.Fact    // of Head, where they were made already; else nil
 	Findings   []check.Finding // all, suppressed ones too; their places are relative to the Git root
 	Aside      []check.Finding // set aside by NoHeuristics
 	Summary    decision.Summary
@@ -41,6 +42,13 @@ type TrustRoot struct {
 
 // findings is all findings in report order.
 func (in *Input) findings() []*check.Finding { return decision.ReportOrder(in.Findings) }
+
+func (in *Input) facts() []delta.Fact {
+	if in.Facts == nil {
+		return delta.Facts(in.Head)
+	}
+	return in.Facts
+}
 
 // path is a place below the manifest's folder as a reader of the repository
 // writes it.

@@ -302,7 +302,7 @@ func New(in *Input) *Report {
 		Environment: environmentJSON{m.Environment.Target, Text(m.Environment.PromotionFrom), Text(m.Environment.PromotionTo)},
 		Summary:     in.Summary, ReleaseDecision: in.Decision, Findings: []findingJSON{},
 		ToolCatalog: []toolJSON{}, ToolInventory: []toolJSON{}, Binding: bindingOf(&head.Graph), PolicyGaps: []policyGapJSON{},
-		CapabilityFacts: list(delta.Facts(head)), Intentions: list(m.Agent.Purpose), Misalignments: []string{}, Scenarios: []string{},
+		CapabilityFacts: list(in.facts()), Intentions: list(m.Agent.Purpose), Misalignments: []string{}, Scenarios: []string{},
 		ActionFacts: actionFactsOf(head), ActionDiff: actionDiffOf(in.Actions), CapabilityChange: ChangeOf(in),
 		Protected: list(in.TrustRoots), Policy: in.Policy, HumanAck: []ackJSON{}, ReviewerSummary: in.ReviewerSummary(), AgentSummary: in.AgentSummary(),
 		Heuristics:    heuristicsJSON{in.NoHeuristics, len(in.Aside), []findingJSON{}},
