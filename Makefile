@@ -126,7 +126,7 @@ cases: ## run the boundary cases against the gate
 # The whole-process tables first: the gate against git's own floor and the
 # contracts against the queue's, interleaved.
 .PHONY: bench
-bench: bench-contracts ## the gate and the contracts against their floors, then every benchmark COUNT times
+bench: bench-contracts bench-verify ## the gate, the contracts and verification against their floors, then every benchmark COUNT times
 	$(GO) run ./internal/bench/gate
 	$(GO) run ./internal/bench/triage
 	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) ./internal/gate/... ./internal/canonical
@@ -134,6 +134,10 @@ bench: bench-contracts ## the gate and the contracts against their floors, then 
 .PHONY: bench-contracts
 bench-contracts: ## chains against as many jobs that do nothing, on both databases
 	$(GO) run ./internal/bench/contracts
+
+.PHONY: bench-verify
+bench-verify: ## verification of 200 and 2,000 tools against parsing their files
+	$(GO) run ./internal/bench/verify
 
 # go test fuzzes one target of one package at a time.
 .PHONY: fuzz
