@@ -81,8 +81,10 @@ func verifyCommand(env Env) *cobra.Command {
 	return cmd
 }
 
-const scanLong = `scan reads the tools of one tree, without a change to compare it with, and writes
-the same report as verify. It decides nothing about a merge: verify does.`
+const scanLong = `scan reads the tools of the working tree, without a change to compare it with, and
+writes the same report as verify: report.json, report.md and report.sarif; --json
+prints report.json. It decides nothing about a merge, verify does, so artifacts of
+an earlier verification in the same folder are taken away.`
 
 func scanCommand(env Env) *cobra.Command {
 	f := &verifyFlags{scan: true}
@@ -330,7 +332,13 @@ func (f *verifyFlags) tell(env Env, run *verify.Run) {
 }
 
 func (f *verifyFlags) print(env Env, run *verify.Run, list []verify.Artifact) error {
+	if f.scan && run.Decision == nil {
+		return nil // there is no report; the error says why
+	}
 	if !f.json && f.format != "json" && (f.given("format") || !env.agentMode()) {
+		if f.scan {
+			return env.print(run.ScanText(env.colour()))
+		}
 		return env.print(run.Text(env.colour()))
 	}
 	name := "verifier.json"
@@ -342,7 +350,7 @@ func (f *verifyFlags) print(env Env, run *verify.Run, list []verify.Artifact) er
 			return env.print(a.Text)
 		}
 	}
-	return env.print([]byte("{}\n"))
+	return internal(fmt.Errorf("%s was not made", name))
 }
 
 // exit is the process's end: what the report's fail policy says, or why the head
