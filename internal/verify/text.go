@@ -95,7 +95,7 @@ func writeFindings(t *ink.Text, found []check.Finding) {
 		t.Write("  ")
 		t.Padded(paintOf(f.Severity), string(f.Severity), 10)
 		t.Put(ink.Bold, ink.Printable(f.Title))
-		if f.ToolName != "" {
+		if f.ToolName != "" && !strings.Contains(f.Title, f.ToolName) {
 			t.Write(" (" + ink.Printable(f.ToolName) + ")")
 		}
 		t.Write(at(f.Source.Path, f.Source.StartLine) + "\n")
@@ -127,8 +127,8 @@ func (r *Run) writeGaps(t *ink.Text, gaps []decision.Gap) {
 		t.Write("  ")
 		t.Put(ink.Bold, spaced(kind))
 		t.Write("  " + subjects(same) + "\n")
-		t.Put(ink.Dim, "    "+ink.Printable(same[0].Next.Expects))
-		t.Write("\n")
+		t.Put(ink.Dim, "    "+ink.Printable(same[0].Why))
+		t.Write("\n    say " + ink.Printable(same[0].Next.Expects) + "\n")
 	}
 	if more := len(kinds) - maxTextGaps; more > 0 {
 		t.Writef("  and %d kinds more\n", more)

@@ -13,7 +13,7 @@ func (d *Decision) conclude(c contributions, degraded string) {
 	switch {
 	case len(d.Blockers) > 0:
 		first := d.Blockers[0]
-		d.say(ByBlocker, Blocked, fmt.Sprintf("%s, %s first: %s", count(len(d.Blockers), "finding blocks", "findings block"), first.CheckID, sentence(first.Title)))
+		d.say(ByBlocker, Blocked, fmt.Sprintf("%s, %s first: %s", count(len(d.Blockers), "finding blocks", "findings block"), first.CheckID, ended(first.Title)))
 	case c.high != "":
 		d.say(ByHighReview, ReviewRequired, fmt.Sprintf("A new finding of high severity on a tool the agent reaches needs a person: %s.", c.high))
 	case g.Binding.Gaps > 0:

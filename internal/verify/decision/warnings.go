@@ -120,11 +120,11 @@ func sentence(s string) string {
 	if c := s[0]; 'a' <= c && c <= 'z' {
 		s = string(c-'a'+'A') + s[1:]
 	}
-	if strings.HasSuffix(s, ".") {
-		return s
-	}
-	return s + "."
+	return ended(s)
 }
+
+// ended ends with a full stop. What may begin with a name keeps its spelling.
+func ended(s string) string { return strings.TrimSuffix(strings.TrimSpace(s), ".") + "." }
 
 func words(code string) string { return strings.ReplaceAll(code, "_", " ") }
 
