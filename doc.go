@@ -34,6 +34,15 @@ var circle embed.FS
 //go:embed docs/contracts/shipgate-manifest.schema.json
 var verification embed.FS
 
+// What self-check verifies, apart as well.
+//
+//go:embed all:examples/self-check
+var selfCheck embed.FS
+
+// SelfCheckSamples is one folder for each sample that a binary verifies to try
+// itself, and expected.json with what must come out.
+func SelfCheckSamples() (fs.FS, error) { return fs.Sub(selfCheck, "examples/self-check") }
+
 // VerificationSchema is a schema of an artifact of verification by its file
 // name without ".schema.json", for example capability-lock.v0.6.
 func VerificationSchema(name string) ([]byte, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,9 +19,10 @@ import (
 	"plimsoll.dev/internal/gate/rule"
 )
 
-const selfCheckLong = `self-check runs the bundled example changes through the gate, and every other
-command, and compares what they print with what they must print. It says whether
-this binary works; it replaces no check on the change at hand.`
+const selfCheckLong = `self-check runs the bundled example changes through the gate, verifies the bundled
+samples in a temporary folder, and runs every other command. It compares what
+comes out with what must come out. It says whether this binary works; it replaces
+no check on the change at hand.`
 
 // selfCheck is the report of docs/spec/verification.md §17. Every value is the
 // outcome of a run.
@@ -97,7 +99,7 @@ func runSelfCheck(env Env) (report *selfCheck, err error) {
 
 	report = &selfCheck{
 		Version: gate.ToolVersion, Runtime: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		FixturesRoot: "embedded:examples/agent-protocol",
+		FixturesRoot: "embedded:examples/agent-protocol,examples/self-check",
 		FixturesRun:  map[string]string{}, CLISurface: map[string]string{},
 		Note: "Diagnostic only: it replaces no check on the change at hand.",
 	}
@@ -114,14 +116,26 @@ func runSelfCheck(env Env) (report *selfCheck, err error) {
 		name := strings.TrimSuffix(path.Base(diff), ".diff")
 		report.FixturesRun[name] = outcome(runExample(env, dir, examples, name))
 	}
+	files, names, err := samples()
+	if err != nil {
+		return nil, err
+	}
+	report.FixturesAvailable = report.FixturesAvailable && len(names) > 0
+	for _, name := range names {
+		report.FixturesRun[name] = outcome(runSample(env, filepath.Join(dir, name), files, name))
+	}
 	for name, args := range surface() {
 		report.CLISurface[name] = outcome(runCommand(env, dir, args))
+	}
+	if err := aroundAReport(env, filepath.Join(dir, "commands"), files, report.CLISurface); err != nil {
+		return nil, err
 	}
 	report.Ready = report.FixturesAvailable && allPassed(report.FixturesRun) && allPassed(report.CLISurface)
 	return report, nil
 }
 
-// surface is one call of every command that prints JSON, by command.
+// surface is one call of every command that prints JSON and needs neither a
+// manifest nor a report, by command.
 func surface() map[string][]string {
 	return map[string][]string{
 		"contract":    {"contract", "--json"},

@@ -1,0 +1,147 @@
+package shipgate_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plimsoll.dev"
+	"plimsoll.dev/internal/cli/shipgate"
+)
+
+// sampleOutcome is what expected.json says of one sample of self-check.
+type sampleOutcome struct {
+	Decision string              `json:"decision"`
+	Tools    []string            `json:"tools"`
+	Analysed []string            `json:"analysed"`
+	Checks   []string            `json:"checks"`
+	Gaps     map[string][]string `json:"gaps"`
+}
+
+// What self-check compares with is what the program says of each sample in an
+// ordinary repository, made by git.
+func TestSelfCheckComparesWithWhatASampleIs(t *testing.T) {
+	files, err := plimsoll.SelfCheckSamples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, err := fs.Glob(files, "*/shipgate.yaml")
+	if err != nil || len(folders) != 5 {
+		t.Fatalf("%d samples, %v", len(folders), err)
+	}
+	got := map[string]sampleOutcome{}
+	for _, manifest := range folders {
+		name := filepath.Dir(manifest)
+		sample, err := fs.Sub(files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		env := shipgate.Env{Dir: dir, Environ: append(os.Environ(), quietGit(t.TempDir())...)}
+		if err := os.CopyFS(dir, sample); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range []string{"init -q -b main", "add -A", "commit -q -m one"} {
+			cmd := exec.Command("git", words(line)...)
+			cmd.Dir, cmd.Env = dir, env.Environ
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("git %s: %v\n%s", line, err, out)
+			}
+		}
+		code, stdout, stderr := call(env, "", []string{"scan", "--json"})
+		if code != 0 {
+			t.Fatalf("%s: exit code %d, %s", name, code, stderr)
+		}
+		got[name] = outcomeOf(t, stdout)
+	}
+	const golden = "../../../examples/self-check/expected.json"
+	if os.Getenv("PLIMSOLL_GOLDEN") == "1" {
+		text, err := json.MarshalIndent(got, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(golden, append(text, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want map[string]sampleOutcome
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("make golden prints another expected.json:\n%s", diff)
+	}
+}
+
+func outcomeOf(t *testing.T, report []byte) sampleOutcome {
+	t.Helper()
+	var r struct {
+		Catalog   []struct{ Name string } `json:"tool_catalog"`
+		Inventory []struct{ Name string } `json:"tool_inventory"`
+		Findings  []struct {
+			CheckID string `json:"check_id"`
+		}
+		Release struct {
+			Decision string
+			Coverage struct {
+				Gaps []struct{ Kind, Subject string } `json:"evidence_gaps"`
+			} `json:"evidence_coverage"`
+		} `json:"release_decision"`
+	}
+	if err := json.Unmarshal(report, &r); err != nil {
+		t.Fatal(err)
+	}
+	o := sampleOutcome{Decision: r.Release.Decision, Tools: []string{}, Analysed: []string{}, Checks: []string{}, Gaps: map[string][]string{}}
+	for _, tool := range r.Catalog {
+		o.Tools = append(o.Tools, tool.Name)
+	}
+	for _, tool := range r.Inventory {
+		o.Analysed = append(o.Analysed, tool.Name)
+	}
+	for _, f := range r.Findings {
+		o.Checks = append(o.Checks, f.CheckID)
+	}
+	slices.Sort(o.Checks)
+	o.Checks = slices.Compact(o.Checks)
+	for _, g := range r.Release.Coverage.Gaps {
+		o.Gaps[g.Kind] = append(o.Gaps[g.Kind], g.Subject)
+	}
+	return o
+}
+
+// A machine on which the gate cannot do its work is told so, part by part.
+func TestSelfCheckWithoutGitIsNotReady(t *testing.T) {
+	env := shipgate.Env{Dir: t.TempDir(), Environ: []string{"PATH=" + t.TempDir()}}
+	code, stdout, stderr := call(env, "", []string{"self-check", "--json"})
+	if code != 4 || !bytes.Contains(stderr, []byte("not ready")) {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	var report struct {
+		FixturesRun map[string]string `json:"fixtures_run"`
+		CLISurface  map[string]string `json:"cli_surface"`
+		Ready       bool
+	}
+	if err := json.Unmarshal(stdout, &report); err != nil {
+		t.Fatal(err)
+	}
+	if report.Ready || report.FixturesRun["complete"] != "ok" || report.CLISurface["contract"] != "ok" {
+		t.Errorf("what needs no git does not stand: %+v", report)
+	}
+	for _, said := range []string{report.FixturesRun["clean_read_only_agent"], report.CLISurface["verify"], report.CLISurface["doctor"]} {
+		if !strings.HasPrefix(said, "error: ") {
+			t.Errorf("what needs git says %q", said)
+		}
+	}
+}
