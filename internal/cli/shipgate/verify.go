@@ -278,12 +278,26 @@ func (f *verifyFlags) input(env Env, p *git.Pair) (*verify.Input, error) {
 		in.Elsewhere = p.HeadCommit
 	}
 	if f.baseline != "" {
-		if in.Options.Baseline, err = readFile(within(env.abs(f.workspace), f.baseline)); err != nil {
+		at := within(env.abs(f.workspace), f.baseline)
+		if in.Options.Baseline, err = readFile(at); err == nil {
+			_, err = check.ReadBaseline(in.Options.Baseline)
+		}
+		if err != nil {
 			return nil, unreadable("--baseline", f.baseline, err)
 		}
-		in.Options.BaselinePath = filepath.ToSlash(f.baseline)
+		in.Options.BaselinePath = below(p.Root, at)
 	}
 	return in, nil
+}
+
+// below is an absolute path as artifacts name it: from the root of the
+// repository, or by its last part alone where it lies elsewhere. No artifact
+// names a folder of the machine.
+func below(root, name string) string {
+	if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return filepath.Base(name)
 }
 
 // todayVariable fixes the evaluation date.
