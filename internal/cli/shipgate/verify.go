@@ -376,9 +376,13 @@ func (f *verifyFlags) exit(run *verify.Run) error {
 		}
 		return ended(run.ExitCode)
 	}
+	// What a source holds may be wrong in the way a manifest can: it is still an input.
+	_, source := errors.AsType[*tool.SourceError](run.Err)
 	_, wrong := errors.AsType[*manifest.Errors](run.Err)
 	_, clash := errors.AsType[*effect.ConfigError](run.Err)
 	switch {
+	case source:
+		return &failure{kind: inputParseError, code: exitInput, msg: run.Err.Error()}
 	case errors.Is(run.Err, verify.ErrNoManifest):
 		return (&failure{kind: configError, code: exitUsage, msg: run.Headline}).
 			offering(run.Preview(), "it says what a manifest would have to declare").
