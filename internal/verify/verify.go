@@ -421,7 +421,10 @@ func (r *Run) fail(o control.Outcome) error {
 
 // unread ends a run whose change or base could not be read (§9.3).
 func (r *Run) unread() error {
-	detail := "The change could not be read: " + string(r.Diff.Reason) + "."
+	detail := "The change could not be read (" + spaced(string(r.Diff.Reason)) + ")."
+	if r.Diff.Detail != "" {
+		detail += " " + sentence(string(r.Diff.Detail))
+	}
 	if r.Diff.FetchRepairable && len(r.Input.Gap.Needs) > 0 {
 		r.BaseStatus = orElse(r.BaseStatus, "ref_missing")
 		return r.fail(control.Outcome{Reason: detail, Route: &control.Action{
@@ -430,6 +433,14 @@ func (r *Run) unread() error {
 	}
 	r.BaseStatus = orElse(r.BaseStatus, "archive_failed")
 	return r.fail(control.Outcome{Reason: detail, Person: &control.Person{Why: string(r.Diff.Remediation), Reviewers: r.reviewers()}})
+}
+
+// sentence ends a text that another package gave.
+func sentence(s string) string {
+	if strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
 }
 
 // unloaded ends a run whose head could not be loaded.

@@ -13,6 +13,7 @@ import (
 
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/gate"
+	"plimsoll.dev/internal/git"
 	"plimsoll.dev/internal/verify"
 	"plimsoll.dev/internal/verify/delta"
 	"plimsoll.dev/internal/verify/effect"
@@ -114,8 +115,8 @@ func (e *capabilityExport) lock(ctx context.Context, env Env) (*delta.Lock, erro
 		return nil, err
 	}
 	defer pair.Close()
-	if pair.Head == nil {
-		return nil, noManifest(pair.Config)
+	if err := opened(pair); err != nil {
+		return nil, err
 	}
 	side, err := verify.Load(pair.Head, verify.LoadOptions{Name: path.Base(pair.Manifest), Today: e.side.date(env)})
 	if err != nil {
@@ -128,6 +129,17 @@ func (e *capabilityExport) lock(ctx context.Context, env Env) (*delta.Lock, erro
 		return nil, faultFailure(err)
 	}
 	return lock, nil
+}
+
+// opened says why there is nothing to read a side from.
+func opened(pair *git.Pair) error {
+	switch {
+	case pair.Gap != nil:
+		return &failure{kind: inputParseError, code: exitInput, msg: "the repository could not be read: " + pair.Gap.Detail}
+	case pair.Head == nil:
+		return noManifest(pair.Config)
+	}
+	return nil
 }
 
 func noManifest(config string) *failure {

@@ -105,8 +105,8 @@ func (f *verifyFlags) doctor(ctx context.Context, env Env) error {
 		return err
 	}
 	defer pair.Close()
-	if pair.Head == nil {
-		return noManifest(pair.Config)
+	if err := opened(pair); err != nil {
+		return err
 	}
 	side, err := verify.Load(pair.Head, verify.LoadOptions{Name: path.Base(pair.Manifest), Today: f.date(env)})
 	if err != nil {
@@ -193,10 +193,17 @@ func lineOf(o *tool.Origin) *int {
 	return &o.Start.Line
 }
 
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
 func (x *examination) text(colour bool) []byte {
 	t := &ink.Text{Colour: colour}
 	t.Put(ink.Bold, ink.Printable(x.Config))
-	t.Writef(": %d sources, %d tools, %d within reach of the agent\n", x.Counts.Sources, x.Counts.Tools, x.Counts.Reachable)
+	t.Writef(": %s, %s, %d within reach of the agent\n", counted(x.Counts.Sources, "source"), counted(x.Counts.Tools, "tool"), x.Counts.Reachable)
 	for i := range x.Sources {
 		s := &x.Sources[i]
 		t.Write("  ")
@@ -205,7 +212,7 @@ func (x *examination) text(colour bool) []byte {
 			paint = ink.Yellow
 		}
 		t.Padded(paint, string(s.State), 12)
-		t.Writef("%s (%s), %d tools  %s\n", ink.Printable(s.ID), ink.Printable(s.Type), s.Tools, ink.Printable(s.Path))
+		t.Writef("%s (%s), %s  %s\n", ink.Printable(s.ID), ink.Printable(s.Type), counted(s.Tools, "tool"), ink.Printable(s.Path))
 	}
 	for i := range x.Unresolved {
 		u := &x.Unresolved[i]
