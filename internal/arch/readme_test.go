@@ -40,7 +40,8 @@ func shellLinesOf(t *testing.T, document string, text []byte) []string {
 }
 
 // A command in a document is a promise. make targets must exist; everything
-// else is run, with the built program, in a repository with one grant in it.
+// else is run in its order, with the built program, in a repository with the
+// manifest and the tool of the README and one grant that nobody committed.
 func TestCommandsInDocumentsWork(t *testing.T) {
 	bin, repository := built(t), sample(t)
 	for _, document := range []string{"README.md", "CONTRIBUTING.md"} {
@@ -151,10 +152,82 @@ func built(t *testing.T) string {
 	return bin
 }
 
-// sample is a repository with a remote branch and one uncommitted grant.
+// Somebody who does what the README tells sees what the README shows.
+func TestTheReadmeShowsWhatVerifySays(t *testing.T) {
+	bin, dir := built(t), sample(t)
+	change := func(name, old, with string) {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Count(text, []byte(old)) != 1 {
+			t.Fatalf("%s of the README does not hold %q once", name, old)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), bytes.Replace(text, []byte(old), []byte(with), 1), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func() string {
+		cmd := exec.Command(filepath.Join(bin, "shipgate"), "verify")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "AGENTS_SHIPGATE_AGENT_MODE=off")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	forget := exec.Command("git", "rm", "-rfq", ".claude")
+	forget.Dir = dir
+	if out, err := forget.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out := run(); !strings.HasPrefix(out, "mergeable ") {
+		t.Errorf("the manifest of the README does not pass:\n%s", out)
+	}
+	change("shipgate.yaml", "tools: [get_parcel]", "tools: [get_parcel, cancel_parcel]")
+	change("tools.json", "\"owner\": \"logistics\"}\n]", `"owner": "logistics"},
+  {"name": "cancel_parcel", "description": "Takes a parcel back for good.", "annotations": {"destructiveHint": true},
+   "inputSchema": {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+   "auth": {"type": "oauth2", "scopes": ["parcels:cancel"]}, "owner": "logistics"}
+]`)
+	if out, shown := run(), readmeBlock(t, "text", "blocked  "); !strings.HasPrefix(out, shown) {
+		t.Errorf("the README shows\n%s\nand verify says\n%s", shown, out)
+	}
+}
+
+// readmeBlock is the one block of a language in the README that begins so.
+func readmeBlock(t *testing.T, language, begins string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllSubmatch(text, -1) {
+		if bytes.HasPrefix(block[1], []byte(begins)) {
+			return string(block[1])
+		}
+	}
+	t.Fatalf("the README has no block of %s that begins with %q", language, begins)
+	return ""
+}
+
+// sample is a repository with a remote branch and one uncommitted grant. It has
+// the manifest and the tool of the README, and the examples of verification.
 func sample(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"shipgate.yaml": readmeBlock(t, "yaml", "version: "), "tools.json": readmeBlock(t, "json", "["),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const examples = "examples/verification"
+	if err := os.CopyFS(filepath.Join(dir, examples), os.DirFS(filepath.Join(root, examples))); err != nil {
+		t.Fatal(err)
+	}
 	for _, line := range []string{
 		"git init -q -b main .",
 		"echo words >README.md && git add -A && git -c user.name=A -c user.email=a@example.invalid commit -q -m one",
