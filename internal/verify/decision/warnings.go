@@ -94,8 +94,10 @@ const shown = 3
 
 func (w *warned) reason() string {
 	var parts []string
+	said := map[string]bool{"": true} // a source may warn of a hundred thousand things
 	for _, why := range w.why {
-		if why = sentence(why); why != "" && !slices.Contains(parts, why) {
+		if why = sentence(why); !said[why] {
+			said[why] = true
 			parts = append(parts, why)
 		}
 	}

@@ -84,6 +84,9 @@ func Read(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.SourceError) {
 			continue
 		}
 		r, err := b.read(m, tree)
+		if err == nil {
+			err = tooMany(out, r, b.name)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -107,6 +110,9 @@ func source(out *tool.Reading, m *manifest.Manifest, s manifest.Source, tree fs.
 		return nil
 	}
 	r, err := read(m, s, tree)
+	if err == nil {
+		err = tooMany(out, r, s.Path)
+	}
 	switch {
 	case err == nil:
 		add(out, r, state)
@@ -119,6 +125,22 @@ func source(out *tool.Reading, m *manifest.Manifest, s manifest.Source, tree fs.
 		err.SourceID = s.ID
 	}
 	return err
+}
+
+// MaxTools is the most tools that all sources of a manifest may list together.
+// What is written about a tool takes kilobytes in every artifact: without an end
+// a list of ten megabytes would become artifacts of a gigabyte. More than that is
+// refused, never cut short.
+const MaxTools = 10_000
+
+func tooMany(out, r *tool.Reading, at string) *tool.SourceError {
+	if r == nil || len(out.Tools)+len(r.Tools) <= MaxTools {
+		return nil
+	}
+	return &tool.SourceError{
+		Path: at, Problem: tool.TooLarge,
+		Detail: fmt.Sprintf("lists %d tools, %d with those of the sources before it; at most %d are judged in one run", len(r.Tools), len(out.Tools)+len(r.Tools), MaxTools),
+	}
 }
 
 // add appends a reading, and the row of its source where the reader itself

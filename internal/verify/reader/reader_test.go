@@ -101,3 +101,32 @@ func TestNoListedKindIsUnsupported(t *testing.T) {
 		t.Errorf("%d sources: %v", len(r.Sources), states(r))
 	}
 }
+
+// A list without an end is refused whole: what is cut short would look complete.
+func TestMoreToolsThanAreJudgedAreRefused(t *testing.T) {
+	list := func(n int) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("[" + strings.TrimSuffix(strings.Repeat(`{"name":"x"},`, n), ",") + "]")}
+	}
+	files := fstest.MapFS{"half.json": list(reader.MaxTools / 2), "more.json": list(reader.MaxTools/2 + 1)}
+	kit := func(id, path string) manifest.Source { return manifest.Source{ID: id, Type: "mcp", Path: path} }
+	m := &manifest.Manifest{Name: "shipgate.yaml", Sources: []manifest.Source{kit("a", "half.json"), kit("b", "half.json")}}
+	if r, err := reader.Read(m, files); err != nil || len(r.Tools) != reader.MaxTools {
+		t.Fatalf("as many as are judged: %v", err)
+	}
+	m.Sources[1] = kit("b", "more.json")
+	_, err := reader.Read(m, files)
+	if err == nil || err.Problem != tool.TooLarge || err.SourceID != "b" || err.Path != "more.json" || !strings.Contains(err.Error(), "10001") {
+		t.Errorf("one more: %v", err)
+	}
+	m.Sources[1] = kit("b", "half.json")
+	m.OpenAI = &manifest.OpenAI{Tools: []manifest.Artifact{{Path: "more.json"}}}
+	if _, err := reader.Read(m, files); err == nil || err.Problem != tool.TooLarge {
+		t.Errorf("one more in a block: %v", err)
+	}
+	m.OpenAI, m.Sources[1] = nil, manifest.Source{ID: "b", Type: "mcp", Path: "more.json", Optional: true}
+	r, err := reader.Read(m, files)
+	if err != nil || len(r.Tools) != reader.MaxTools/2 {
+		t.Fatalf("an optional one: %v", err)
+	}
+	same(t, "sources", states(r), []string{"a mcp loaded 5000", "b mcp failed 0"})
+}
