@@ -5,6 +5,8 @@
 // tree reads from the inside out:
 //
 //   - internal/gate judges one change: pure functions from bytes to a result;
+//   - internal/verify reads the tools of both sides of it and says what they mean
+//     for a release, as purely;
 //   - internal/git reads the change out of a repository, without trusting it;
 //   - internal/cli/shipgate is the command line over both;
 //   - cmd/ holds the doorsteps, one a program.
