@@ -239,7 +239,7 @@ func (d def) classIs(names, packages []string) bool {
 	key := family{d.bind.Class, strings.Join(names, " "), strings.Join(packages, " ")}
 	is, known := d.mod.prog.families[key]
 	if !known {
-		is = d.classHop(names, packages, map[*python.Class]bool{})
+		is = d.classHop(key, names, packages, map[*python.Class]bool{})
 		d.mod.prog.families[key] = is
 	}
 	return is
@@ -251,10 +251,16 @@ type family struct {
 	names, packages string
 }
 
-func (d def) classHop(names, packages []string, seen map[*python.Class]bool) bool {
+// classHop looks no further than a class of which the answer is known: a file
+// may stack thousands of classes, and each is asked.
+func (d def) classHop(key family, names, packages []string, seen map[*python.Class]bool) bool {
 	c := d.bind.Class
 	if c == nil || seen[c] || len(seen) > maxBases {
 		return false
+	}
+	key.class = c
+	if is, known := d.mod.prog.families[key]; known {
+		return is
 	}
 	seen[c] = true
 	for _, base := range c.Args {
@@ -265,7 +271,7 @@ func (d def) classHop(names, packages []string, seen map[*python.Class]bool) boo
 			return true
 		}
 		for _, up := range d.mod.defs(base.Value) {
-			if up.classHop(names, packages, seen) {
+			if up.classHop(key, names, packages, seen) {
 				return true
 			}
 		}
