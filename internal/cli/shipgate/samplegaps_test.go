@@ -316,6 +316,7 @@ func touched(edits ...sampleEdit) func(*testing.T, map[string]string) map[string
 var harmlessChanges = []harmless{
 	{sample: "python-agent", what: "a module is renamed", change: relocated("desk/loans.py", "desk/lending.py", sampleEdit{"desk/agent.py", "desk.loans", "desk.lending"})},
 	{sample: "python-agent", what: "the folder is renamed", manifest: true, change: func(t *testing.T, files map[string]string) map[string]string {
+		t.Helper()
 		out := map[string]string{}
 		for p, text := range files {
 			if strings.HasPrefix(p, "desk/") || p == "shipgate.yaml" {
@@ -334,6 +335,7 @@ var harmlessChanges = []harmless{
 	{sample: "typescript-mcp", what: "a comment and other order", change: touched(
 		sampleEdit{"src/index.ts", "registerRooms(server, calendar);\nregisterBookings(server, calendar);", "registerBookings(server, calendar);\n/* rooms last */\nregisterRooms(server, calendar);"})},
 	{sample: "go-mcp", what: "files are merged and renamed", change: func(t *testing.T, files map[string]string) map[string]string {
+		t.Helper()
 		out := relocated("tools/tools.go", "tools/register.go", sampleEdit{"tools/register.go", "", strings.TrimPrefix(files["tools/args.go"], "package tools\n")})(t, files)
 		delete(out, "tools/args.go")
 		return out
@@ -345,6 +347,7 @@ var harmlessChanges = []harmless{
 	{sample: "openapi-service", what: "comments and quotes", change: touched(
 		sampleEdit{"api/parcels.yaml", "info: {title: Parcels, version: \"2.1\"}", "# of the second system\ninfo:\n  title: 'Parcels'\n  version: '2.1'"})},
 	{sample: "n8n-flow", what: "nodes are moved on the canvas and in the file", change: func(t *testing.T, files map[string]string) map[string]string {
+		t.Helper()
 		var flow map[string]any
 		if err := json.Unmarshal([]byte(files["flows/greenhouse.json"]), &flow); err != nil {
 			t.Fatal(err)
