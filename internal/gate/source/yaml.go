@@ -24,6 +24,9 @@ func ParseYAML(text []byte) (Value, *ParseError) {
 		return Value{}, err
 	}
 	c := newCursor(text)
+	if ends := []byte("\r\n"); bytes.Count(text, ends[1:])+bytes.Count(text, ends[:1])-bytes.Count(text, ends) > maxLines {
+		return Value{}, (&ParseError{Parser: YAMLParser, Pos: Position{Line: 1, Column: 1}}).because(TooMany)
+	}
 	if off := yamlRefusal(text); off >= 0 {
 		return Value{}, &ParseError{Parser: YAMLParser, Pos: c.at(off), Reason: NotText}
 	}
@@ -68,6 +71,10 @@ func decodeYAML(d *yaml.Decoder) (doc *yaml.Node, err error) {
 	err = d.Decode(doc)
 	return doc, err
 }
+
+// maxLines bounds lines that hold nothing: the library takes 200 bytes for one
+// with a comment.
+const maxLines = 1_000_000
 
 // maxTagDirectives bounds %TAG lines: the library compares each with all before.
 const maxTagDirectives = 64

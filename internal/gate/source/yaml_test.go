@@ -209,3 +209,15 @@ func TestYAMLBoundsWhatAliasesStandFor(t *testing.T) {
 		t.Errorf("got %s", at(err))
 	}
 }
+
+func TestYAMLBoundsItsLines(t *testing.T) {
+	for _, end := range []string{"\n", "\r\n", "\r"} {
+		text := "a: 1" + end + strings.Repeat(end, 999_999)
+		if _, err := source.ParseYAML([]byte(text)); err != nil {
+			t.Errorf("a million lines that end in %q: %v", end, err)
+		}
+		if _, err := source.ParseYAML([]byte(text + end)); err == nil || err.Reason != source.TooMany {
+			t.Errorf("one more that ends in %q: %v", end, err)
+		}
+	}
+}
