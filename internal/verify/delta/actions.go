@@ -2,6 +2,7 @@ package delta
 
 import (
 	"slices"
+	"strings"
 
 	"plimsoll.dev/internal/verify/effect"
 )
@@ -64,7 +65,7 @@ func row(kind ActionChange, base, head *effect.Action) ActionRow {
 
 func addedAction(h *effect.Action) ActionRow {
 	r := row(ActionAdded, nil, h)
-	r.Severity, r.Reason, r.After = addedSeverity(h), "The agent gained an action.", brief(h)
+	r.Severity, r.Reason, r.After = addedSeverity(h), "The agent gained an action whose effect is "+spaced(h.Effect)+".", brief(h)
 	return r
 }
 
@@ -83,9 +84,11 @@ func addedSeverity(a *effect.Action) string {
 
 func removedAction(b *effect.Action) ActionRow {
 	r := row(ActionRemoved, b, nil)
-	r.Severity, r.Reason, r.Before = "info", "The agent lost an action.", brief(b)
+	r.Severity, r.Reason, r.Before = "info", "The agent lost an action whose effect was "+spaced(b.Effect)+".", brief(b)
 	return r
 }
+
+func spaced(e effect.Effect) string { return strings.ReplaceAll(string(e), "_", " ") }
 
 // brief is what a person needs to know of an action that stands alone.
 func brief(a *effect.Action) map[string]any {

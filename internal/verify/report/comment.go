@@ -69,6 +69,10 @@ func forPeople(in *Input, v *Verifier, style Style) string {
 		w.changes(&c, maxRows)
 		w.items()
 	}
+	for _, n := range v.CapabilityReview.Notes {
+		w.line("")
+		w.line("%s", plain(n, sentenceLimit))
+	}
 	w.roots()
 	w.change()
 	if d.Decision == decision.InsufficientEvidence || len(d.Coverage.Gaps) > 0 {
