@@ -25,6 +25,9 @@ func (r *Run) Text(colour bool) []byte {
 	detail := "  " + spaced(string(r.Execution))
 	if r.Decision != nil {
 		detail = "  decision " + spaced(string(r.Decision.Decision))
+		if r.Mode == "advisory" && r.Decision.Decision != decision.Passed && r.ExitCode == 0 {
+			detail += " (advisory, so the exit code is 0)"
+		}
 	}
 	t.Put(ink.Dim, detail+", "+spaced(string(r.Control.State())))
 	t.Write("\n")
@@ -128,7 +131,7 @@ func (r *Run) writeGaps(t *ink.Text, gaps []decision.Gap) {
 		t.Put(ink.Bold, spaced(kind))
 		t.Write("  " + subjects(same) + "\n")
 		t.Put(ink.Dim, "    "+ink.Printable(same[0].Why))
-		t.Write("\n    say " + ink.Printable(same[0].Next.Expects) + "\n")
+		t.Write("\n    to close it: " + ink.Printable(same[0].Next.Expects) + "\n")
 	}
 	if more := len(kinds) - maxTextGaps; more > 0 {
 		t.Writef("  and %d kinds more\n", more)

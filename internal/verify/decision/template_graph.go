@@ -37,10 +37,11 @@ func (b *builder) agents() []string {
 // binding asks for the whole set of tools and agents that one agent reaches.
 // It never says that a set is whole: that is the answer.
 func (b *builder) binding(i *effect.Issue, kind string) Next {
-	const (
-		what = "every tool and every agent that it reaches, and that this is all"
-		why  = "Code shows the agent's tools only in part; a person who knows the agent states the whole set."
-	)
+	const what = "every tool and every agent that it reaches, and that this is all"
+	why := "Code shows the agent's tools only in part; a person who knows the agent states the whole set."
+	if i.Kind == "conflicting_binding_evidence" {
+		why = "The declaration and the code do not agree; a person who knows the agent corrects the one that is wrong."
+	}
 	tools := b.names
 	if len(i.Candidates) > 0 && i.Kind != "unresolved_agent_binding" && i.Kind != "incomplete_handoff_graph" {
 		tools = unique(i.Candidates)
