@@ -64,6 +64,9 @@ func (c *compared) trustRoots() []check.Finding {
 		if class == "" && path == c.manifest {
 			class, glob = surface.ClassManifest, path
 		}
+		if class == "" {
+			class, glob = c.decidedBy(path), path
+		}
 		if class == "" || slices.Contains(c.exempt, path) {
 			continue
 		}
