@@ -44,6 +44,8 @@ type Input struct {
 	Gap          *Gap          // nil when the change was read in full
 
 	Options Options
+
+	beside *Beside // the state of the head that is judged, when it is not the working tree
 }
 
 // GitIDs are the objects that the sides are; "" for what there is not.
@@ -351,14 +353,14 @@ func (r *Run) conclude() error {
 	}
 	passed := r.Decision.Decision == decision.Passed
 	unsafe := r.TrustRootTouched || r.PolicyWeakened || r.Diff.Completeness != complete
-	r.Fix = fixTask(r.Decision, r.Gating(), unsafe, r.Input.Options.Patches, r.command().String())
+	r.Fix = r.besides(fixTask(r.Decision, r.Gating(), unsafe, r.Input.Options.Patches, r.command().String()))
 	r.CanMerge = passed && r.Diff.Completeness == complete
 	if passed && !r.CanMerge {
 		// What check could not read always has a row that a person looks at.
 		return errUnread
 	}
 	o := control.Outcome{
-		Reason:      r.Decision.Reason,
+		Reason:      r.reason(r.Decision.Reason),
 		Publishable: r.Diff.Completeness == complete && r.Decision.Decision != decision.Blocked,
 		Evaluated:   r.CanMerge,
 		Rerun:       r.command().String(),
@@ -371,7 +373,7 @@ func (r *Run) conclude() error {
 	default:
 		o.Person = &control.Person{Why: r.why(), Reviewers: r.reviewers()}
 	}
-	r.Headline = r.Decision.Reason
+	r.Headline = o.Reason
 	return r.control(o)
 }
 
@@ -410,11 +412,12 @@ func (r *Run) control(o control.Outcome) (err error) {
 // fail ends a run that decided nothing.
 func (r *Run) fail(o control.Outcome) error {
 	r.Execution, r.Applicability, r.Verdict = Failed, NoApplicability, UnknownVerdict
+	o.Reason = r.reason(o.Reason)
 	r.Headline = o.Reason
 	if o.Route == nil {
-		r.Fix = &report.FixTask{
+		r.Fix = r.besides(&report.FixTask{
 			Actor: control.Human, Shortcuts: control.ForbiddenShortcuts(), Command: report.Text(r.command().String()), Instructions: []string{o.Person.Why},
-		}
+		})
 	}
 	return r.control(o)
 }

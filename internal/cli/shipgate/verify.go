@@ -212,7 +212,7 @@ func (f *verifyFlags) run(ctx context.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	run, err := verify.Verify(*in)
+	run, err := judge(ctx, in, pair)
 	if err != nil {
 		return internal(err)
 	}
@@ -230,6 +230,25 @@ func (f *verifyFlags) run(ctx context.Context, env Env) error {
 		return err
 	}
 	return f.exit(run)
+}
+
+// judge verifies the head, and what it holds beside the working tree: the commit
+// that a push publishes, and what is staged for the next one.
+func judge(ctx context.Context, in *verify.Input, pair *git.Pair) (*verify.Run, error) {
+	run, err := verify.Verify(*in)
+	if err != nil || !run.CanMerge || in.Options.Scan {
+		return run, err
+	}
+	states, err := pair.Besides(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range states {
+		if run, err = run.Also(verify.Beside{Dir: s.Dir, Root: s.Root, Staged: s.Staged}); err != nil || !run.CanMerge {
+			break
+		}
+	}
+	return run, err
 }
 
 func (f *verifyFlags) open(ctx context.Context, env Env) (*git.Pair, error) {
