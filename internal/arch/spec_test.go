@@ -161,3 +161,43 @@ func TestTheVectorsOfTheSpecificationAreCounted(t *testing.T) {
 		t.Error("no file of vectors was found")
 	}
 }
+
+// Every ruling on verification stands where its specification is read, and the
+// specification names no ruling that is not there.
+func TestRulingsOnVerificationStandInItsSpecification(t *testing.T) {
+	text := func(path string) string {
+		b, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	open := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\| ([A-Z]\d+) \|`).FindAllStringSubmatch(text("docs/decisions/0070-rulings-on-verification.md"), -1) {
+		open[m[1]] = true
+	}
+	if len(open) < 100 {
+		t.Fatalf("there are %d rulings", len(open))
+	}
+	marked := map[string]bool{}
+	for _, m := range regexp.MustCompile(`D70\.([A-Z])(\d+)(?:–[A-Z](\d+))?`).FindAllStringSubmatch(text("docs/spec/verification.md"), -1) {
+		first, _ := strconv.Atoi(m[2]) // digits by the pattern
+		last := first
+		if m[3] != "" {
+			last, _ = strconv.Atoi(m[3])
+		}
+		for n := first; n <= last; n++ {
+			marked[m[1]+strconv.Itoa(n)] = true
+		}
+	}
+	for id := range open {
+		if !marked[id] {
+			t.Errorf("docs/spec/verification.md has no mark (D70.%s)", id)
+		}
+	}
+	for id := range marked {
+		if !open[id] {
+			t.Errorf("docs/spec/verification.md marks D70.%s, and there is no such ruling", id)
+		}
+	}
+}
