@@ -384,3 +384,65 @@ func TestVariantsOfSamplesPass(t *testing.T) {
 		})
 	}
 }
+
+// A tool that destroys is found by its place in any hand, and decided alike.
+func TestAToolThatDestroysIsFoundInAnyHand(t *testing.T) {
+	t.Parallel()
+	for _, c := range sampleAdditions {
+		t.Run(c.sample+"/"+path.Base(c.file), func(t *testing.T) {
+			t.Parallel()
+			base := sampleFiles(t, c.sample)
+			head := edited(t, edited(t, base, c.code...), c.bind...)
+			for seed := range uint64(3) {
+				before, after := vary(t, c.sample, base, 200+seed), vary(t, c.sample, head, 200+seed)
+				r := newSampleRepo(t, before.files)
+				r.put(t, after.files)
+				a := r.verify(t)
+				if a.Decision != c.decision || a.CanMerge || a.Review.Added != 1 || a.Review.Removed+a.Review.Modified != 0 || len(a.Review.TopChanges) != 1 {
+					t.Fatalf("seed %d, %v: %s (%s): %+v", seed, after.told, a.Decision, a.Release.Reason, a.Review)
+				}
+				row := a.Review.TopChanges[0]
+				lines := strings.Split(after.files[row.SourcePath], "\n")
+				name := after.names(c.tool)
+				if row.Subject != name || row.SourceLine < 1 || row.SourceLine > len(lines) {
+					t.Fatalf("seed %d, %v: %+v", seed, after.told, row)
+				}
+				// From its line on the tool is named before any other line names one.
+				rest := strings.Join(lines[row.SourceLine-1:], "\n")
+				at := strings.Index(rest, spelled(name, c.sample))
+				for _, fact := range surfaceNames(t, after.files) {
+					if other := strings.Index(rest, `"`+fact+`"`); fact != name && other >= 0 && other < at && strings.Contains(rest[other:at], "\n") {
+						t.Errorf("seed %d, %v: %s:%d is the place of %s", seed, after.told, row.SourcePath, row.SourceLine, fact)
+					}
+				}
+				if at < 0 || strings.Count(rest[:at], "\n") > 25 {
+					t.Errorf("seed %d, %v: %s is not at %s:%d\n%s", seed, after.told, name, row.SourcePath, row.SourceLine, rest[:min(len(rest), 400)])
+				}
+			}
+		})
+	}
+}
+
+// spelled is a tool's name as its source writes it: n8n shows a node's name.
+func spelled(name, sample string) string {
+	if sample == "n8n-flow" {
+		return strings.ReplaceAll(name, "_", " ")
+	}
+	return name
+}
+
+func surfaceNames(t *testing.T, files map[string]string) []string {
+	t.Helper()
+	facts, err := loadFacts(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range facts {
+		if name, ok := strings.CutPrefix(f, "tool "); ok {
+			name, _, _ = strings.Cut(name, ":")
+			names = append(names, name)
+		}
+	}
+	return names
+}
