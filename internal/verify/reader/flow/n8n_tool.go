@@ -226,8 +226,13 @@ func (d *description) http(n *node) {
 		d.open("operation", "expression", "")
 		d.lower(tool.Medium)
 	}
-	if _, ok := literal(n.params.Get("url")); !ok && n.params.Get("url").Present() {
+	address := n.params.Get("url")
+	if _, ok := literal(address); !ok && address.Present() {
 		d.note("n8n_url_expression", true)
+	}
+	if openHost(address.Str(), n.is("toolHttpRequest")) {
+		d.open("address", "expression", "")
+		d.lower(tool.Medium)
 	}
 }
 
