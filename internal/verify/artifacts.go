@@ -343,7 +343,7 @@ func (r *Run) inputSet() report.InputSet {
 	}
 	dir := path.Dir(in.ManifestPath)
 	packs := map[string]bool{}
-	for _, p := range r.HeadSide.Surface.Manifest.Checks.Packs {
+	for _, p := range r.HeadSide.Packs {
 		packs[path.Clean(p.Path)] = true
 	}
 	s := report.InputSet{
