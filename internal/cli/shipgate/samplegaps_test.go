@@ -314,7 +314,7 @@ func touched(edits ...sampleEdit) func(*testing.T, map[string]string) map[string
 }
 
 var harmlessChanges = []harmless{
-	{sample: "python-agent", what: "a module is renamed", change: relocated("desk/loans.py", "desk/lending.py", sampleEdit{"desk/agent.py", "desk.loans", "desk.lending"})},
+	{sample: "python-agent", what: "a module is renamed", change: relocated("desk/tools/loans.py", "desk/tools/lending.py", sampleEdit{"desk/agent.py", "desk.tools.loans", "desk.tools.lending"})},
 	{sample: "python-agent", what: "the folder is renamed", manifest: true, change: func(t *testing.T, files map[string]string) map[string]string {
 		t.Helper()
 		out := map[string]string{}
@@ -327,7 +327,7 @@ var harmlessChanges = []harmless{
 		return out
 	}},
 	{sample: "python-agent", what: "comments and lines", change: touched(
-		sampleEdit{"desk/books.py", "@function_tool\nasync", "# Words are matched in every language.\n\n\n@function_tool\nasync"},
+		sampleEdit{"desk/tools/books.py", "@function_tool\nasync", "# Words are matched in every language.\n\n\n@function_tool\nasync"},
 		sampleEdit{"desk/agent.py", "        search_books,\n        shelf_of,\n", "        search_books, shelf_of,  # books\n"})},
 	{sample: "python-agent", what: "other order", change: touched(sampleEdit{"desk/agent.py", "        search_books,\n        shelf_of,\n", "        shelf_of,\n        search_books,\n"})},
 	{sample: "typescript-mcp", what: "a module is renamed", change: relocated("src/tools/bookings.ts", "src/tools/reservations.ts", sampleEdit{"src/index.ts", "tools/bookings", "tools/reservations"})},

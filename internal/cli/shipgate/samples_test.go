@@ -311,14 +311,14 @@ const mailDelete = `[
 
 var sampleAdditions = []sampleAddition{
 	{
-		sample: "python-agent", tool: "purge_reader", file: "desk/loans.py", mark: "async def purge_reader",
-		code:     []sampleEdit{{"desk/loans.py", "", pythonPurge}, {"desk/agent.py", "        extend_loan,\n", "        extend_loan,\n        purge_reader,\n"}, {"desk/agent.py", "import extend_loan, list_loans", "import extend_loan, list_loans, purge_reader"}},
+		sample: "python-agent", tool: "purge_reader", file: "desk/tools/loans.py", mark: "async def purge_reader",
+		code:     []sampleEdit{{"desk/tools/loans.py", "", pythonPurge}, {"desk/agent.py", "        extend_loan,\n", "        extend_loan,\n        purge_reader,\n"}, {"desk/agent.py", "import extend_loan, list_loans", "import extend_loan, list_loans, purge_reader"}},
 		decision: "insufficient_evidence",
 	},
 	{
 		sample: "python-agent", tool: "purge_reader", file: "desk/tools.json", mark: "{\n      \"name\": \"purge_reader\"",
 		code: []sampleEdit{
-			{"desk/loans.py", "", pythonPurge},
+			{"desk/tools/loans.py", "", pythonPurge},
 			{"desk/agent.py", "        extend_loan,\n", "        extend_loan,\n        purge_reader,\n"},
 			{"desk/agent.py", "import extend_loan, list_loans", "import extend_loan, list_loans, purge_reader"},
 			{"desk/tools.json", "    {\n      \"name\": \"extend_loan\"", `    {

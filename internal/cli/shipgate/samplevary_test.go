@@ -139,11 +139,11 @@ func renaming(others map[string]string) func(string) string {
 func merge(files map[string]string, sample string) {
 	switch sample {
 	case "python-agent":
-		imports, body, _ := strings.Cut(files["desk/loans.py"], "\n\n\n")
-		head, rest, _ := strings.Cut(files["desk/books.py"], "\n\n\n")
-		files["desk/books.py"] = head + imports[strings.Index(imports, "\n"):] + "\n\n\n" + rest + "\n\n" + body
-		files["desk/agent.py"] = strings.Replace(files["desk/agent.py"], "desk.loans", "desk.books", 1)
-		delete(files, "desk/loans.py")
+		imports, body, _ := strings.Cut(files["desk/tools/loans.py"], "\n\n\n")
+		head, rest, _ := strings.Cut(files["desk/tools/books.py"], "\n\n\n")
+		files["desk/tools/books.py"] = head + imports[strings.Index(imports, "\n"):] + "\n\n\n" + rest + "\n\n" + body
+		files["desk/agent.py"] = strings.Replace(files["desk/agent.py"], "desk.tools.loans", "desk.tools.books", 1)
+		delete(files, "desk/tools/loans.py")
 	case "typescript-mcp":
 		_, body, _ := strings.Cut(files["src/tools/rooms.ts"], "\n\n")
 		files["src/tools/bookings.ts"] += "\n" + body

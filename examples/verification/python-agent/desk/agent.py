@@ -3,8 +3,8 @@
 from agents import Agent
 
 from desk.session import Session
-from desk.books import search_books, shelf_of
-from desk.loans import extend_loan, list_loans
+from desk.tools.books import search_books, shelf_of
+from desk.tools.loans import extend_loan, list_loans
 
 INSTRUCTIONS = """
 You help readers of a public library. Answer from the catalogue only.

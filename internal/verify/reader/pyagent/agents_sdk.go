@@ -26,7 +26,7 @@ func ReadAgentsSDK(m *manifest.Manifest, s manifest.Source, tree fs.FS) (*tool.R
 			SourceID: s.ID, Path: m.Name, Problem: tool.NotThere, Detail: "the source has no path and the agent has no sdk.entrypoint",
 		}
 	}
-	p := newProgram("openai_agents_sdk", s.ID)
+	p := newProgram(agentsSDK, s.ID)
 	if err := p.load(tree, where); err != nil {
 		return nil, err
 	}
@@ -289,7 +289,7 @@ func (r sdkReader) agents(m *module) {
 }
 
 func (r sdkReader) agent(m *module, c *python.Call, name string) {
-	r.out.Agents = append(r.out.Agents, tool.Agent{Name: name, Origin: m.origin("openai_agents_sdk", c.Range)})
+	r.out.Agents = append(r.out.Agents, tool.Agent{Name: name, Origin: m.origin(agentsSDK, c.Range)})
 	at := holder{m, name, c.Range}
 	for _, kind := range [...]string{"tools", "handoffs", "mcp_servers"} {
 		from := origin{m, c}

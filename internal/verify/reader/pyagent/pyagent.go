@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -27,10 +26,13 @@ import (
 // Bounds of one source. Work is what reading lists costs, in steps: many agents
 // that share one long list would make more edges than anybody can review.
 const (
-	maxFiles = 2000
-	maxBytes = 64 << 20
-	maxWork  = 400_000
+	maxFiles  = 2000
+	maxLevels = 16 // of folders below the declared one
+	maxBytes  = 64 << 20
+	maxWork   = 400_000
 )
+
+const agentsSDK = "openai_agents_sdk"
 
 // Module is one Python file of a program.
 type module struct {
@@ -85,8 +87,7 @@ func newProgram(framework, sourceID string) *program {
 	}
 }
 
-// load adds the file, or the *.py files of the directory itself, that a source
-// names.
+// load adds the file, or the *.py files of the folder, that a source names.
 func (p *program) load(tree fs.FS, name string) *tool.SourceError {
 	clean, ok := tool.Clean(name)
 	if !ok {
@@ -97,27 +98,64 @@ func (p *program) load(tree fs.FS, name string) *tool.SourceError {
 	if err != nil || !info.IsDir() {
 		return p.loadFile(tree, clean)
 	}
-	entries, err := fs.ReadDir(tree, clean)
-	if err != nil {
-		return p.owned(&tool.SourceError{Path: clean, Problem: tool.Unreadable, Detail: "the folder could not be read", Err: err})
+	names, failed := p.folder(tree, clean)
+	if failed != nil {
+		return p.owned(failed)
 	}
-	found := 0
-	for _, e := range entries {
-		if e.IsDir() || !strings.HasSuffix(e.Name(), ".py") {
-			continue
-		}
-		if found++; found > maxFiles {
-			return p.owned(&tool.SourceError{Path: clean, Problem: tool.TooLarge, Detail: fmt.Sprintf("holds over %d Python files", maxFiles)})
-		}
-		if err := p.loadFile(tree, path.Join(clean, e.Name())); err != nil {
+	for _, name := range names {
+		if err := p.loadFile(tree, name); err != nil {
 			return err
 		}
 	}
-	if found == 0 {
+	if len(names) == 0 {
 		return p.owned(&tool.SourceError{Path: clean, Problem: tool.NotThere, Detail: "holds no Python file"})
 	}
 	return nil
 }
+
+// notCode are folders of a package that hold no part of its agents.
+var notCode = []string{"__pycache__", "build", "dist", "node_modules", "site-packages", "test", "tests", "venv"}
+
+// folder lists the *.py files that a declared folder stands for. For the Agents
+// SDK that is the package with its packages (D70.W3), for the others the folder
+// itself. What is left out and imported is unresolved, and said.
+func (p *program) folder(tree fs.FS, root string) ([]string, *tool.SourceError) {
+	var names []string
+	err := fs.WalkDir(tree, root, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir():
+			if name != root && (p.framework != agentsSDK || strings.HasPrefix(e.Name(), ".") || slices.Contains(notCode, e.Name())) {
+				return fs.SkipDir
+			}
+			if strings.Count(strings.TrimPrefix(name, root), "/") > maxLevels {
+				return errTooDeep
+			}
+			return nil
+		case !strings.HasSuffix(name, ".py"):
+			return nil
+		case len(names) == maxFiles:
+			return errTooMany
+		}
+		names = append(names, name)
+		return nil
+	})
+	switch {
+	case errors.Is(err, errTooMany):
+		return nil, &tool.SourceError{Path: root, Problem: tool.TooLarge, Detail: fmt.Sprintf("holds over %d Python files", maxFiles)}
+	case errors.Is(err, errTooDeep):
+		return nil, &tool.SourceError{Path: root, Problem: tool.TooLarge, Detail: fmt.Sprintf("holds folders more than %d levels deep", maxLevels)}
+	case err != nil:
+		return nil, &tool.SourceError{Path: root, Problem: tool.Unreadable, Detail: "the folder could not be read", Err: err}
+	}
+	return names, nil
+}
+
+var (
+	errTooMany = errors.New("too many files")
+	errTooDeep = errors.New("too many levels")
+)
 
 func (p *program) owned(err *tool.SourceError) *tool.SourceError {
 	err.SourceID = p.sourceID

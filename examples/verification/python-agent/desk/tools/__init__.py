@@ -1,0 +1,1 @@
+"""What the desk can do, one module a subject."""
