@@ -3,7 +3,11 @@ package shipgate_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -25,6 +29,40 @@ func otherYAML(r *rand.Rand, text string) (string, error) {
 		return "", err
 	}
 	return out.String(), nil
+}
+
+// reformat writes lists and contracts that are YAML as JSON and the other way
+// round, under the other name.
+func reformat(files map[string]string) error {
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		other, ok := map[string]string{
+			"tools.yaml": "tools.json", "parcels.yaml": "parcels.json", "tools.json": "tools.yml", "openapi.json": "openapi.yaml",
+		}[path.Base(p)]
+		if !ok {
+			continue
+		}
+		var node yaml.Node
+		if err := yaml.Unmarshal([]byte(files[p]), &node); err != nil {
+			return err
+		}
+		var out bytes.Buffer
+		if path.Ext(other) == ".json" {
+			if err := writeJSON(&out, node.Content[0]); err != nil {
+				return err
+			}
+		} else {
+			restyle(rand.New(rand.NewPCG(1, 1)), &node)
+			node.Content[0].Style = 0
+			if err := yaml.NewEncoder(&out).Encode(&node); err != nil {
+				return err
+			}
+		}
+		delete(files, p)
+		to := path.Join(path.Dir(p), other)
+		files[to] = out.String()
+		files["shipgate.yaml"] = strings.Replace(files["shipgate.yaml"], "path: "+p, "path: "+to, 1)
+	}
+	return nil
 }
 
 func reorder(r *rand.Rand, n *yaml.Node) {

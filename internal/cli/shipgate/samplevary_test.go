@@ -69,9 +69,14 @@ func vary(t interface{ Fatal(args ...any) }, sample string, files map[string]str
 		v.files = below(v.files, dir)
 	}
 	style(r, v.files, chance)
+	if chance("other file formats") {
+		if err := reformat(v.files); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, p := range slices.Sorted(maps.Keys(v.files)) {
 		switch path.Ext(p) {
-		case ".yaml":
+		case ".yaml", ".yml":
 			text, err := otherYAML(r, v.files[p])
 			if err != nil {
 				t.Fatal(p, err)
