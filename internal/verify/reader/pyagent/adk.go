@@ -205,6 +205,7 @@ func (r *adkReader) bindToolkits() {
 // added reads what is given to an agent after it was made.
 func (r *adkReader) added(m *module) *tool.SourceError {
 	var fault *tool.SourceError
+	m.handedOn([]string{"tools", "sub_agents"})
 	m.afterwards([]string{"tools", "sub_agents"}, func(h holder, attr string, l *list) {
 		if fault != nil {
 			return

@@ -286,6 +286,7 @@ func (r sdkReader) agents(m *module) {
 		return true
 	})
 	r.laterLists(m)
+	m.handedOn([]string{"tools", "handoffs", "mcp_servers"})
 }
 
 func (r sdkReader) agent(m *module, c *python.Call, name string) {

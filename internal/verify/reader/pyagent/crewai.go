@@ -121,6 +121,7 @@ func (r *crewReader) read() *tool.SourceError {
 		})
 	}
 	for _, m := range r.modules {
+		m.handedOn([]string{"tools", "agents"})
 		m.afterwards([]string{"tools", "agents"}, func(h holder, attr string, l *list) {
 			if r.overfull() == nil {
 				r.holds(h, attr, l)

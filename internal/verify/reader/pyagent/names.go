@@ -65,7 +65,7 @@ func (m *module) defsHop(e python.Expr, hop int) []def {
 		if v == nil {
 			return m.fromStars(e.ID, hop)
 		}
-		return m.ofVariable(v, hop)
+		return m.shadowed(v, hop)
 	case *python.Attribute:
 		all := m.selfDefs(e)
 		for i := range all {
@@ -96,6 +96,21 @@ func (m *module) either(e python.Expr, hop int) []def {
 		return []def{{mod: m, bind: &python.Binding{Kind: python.Assigned, Value: c}}}
 	}
 	return m.defsHop(e, hop+1)
+}
+
+// shadowed are the definitions of a variable, and those that a star import may
+// have put over it.
+func (m *module) shadowed(v *python.Variable, hop int) []def {
+	all := m.ofVariable(v, hop)
+	if len(m.file.Stars) == 0 || v.Scope == nil || v.Scope.Parent != nil {
+		return all
+	}
+	for _, d := range m.fromStars(v.Name, hop) {
+		if !slices.ContainsFunc(all, func(known def) bool { return known.bind == d.bind }) {
+			all = append(all, d)
+		}
+	}
+	return all
 }
 
 func (m *module) ofVariable(v *python.Variable, hop int) []def {
