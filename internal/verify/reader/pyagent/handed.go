@@ -119,6 +119,9 @@ func (h *handing) call(c *python.Call) {
 		if slices.Contains(tellers, method.Name) {
 			return
 		}
+		if method.Name == "append_tools" { // of a request to the model, in ADK's callbacks
+			h.open("", method)
+		}
 	}
 	if name, ok := c.Func.(*python.Name); ok && h.file.Lookup(name) == nil {
 		if name.ID == "setattr" || name.ID == "getattr" {
@@ -161,8 +164,8 @@ func (h *handing) parameter(target, value python.Expr) {
 	if a == nil || agent != "" {
 		return
 	}
-	name, ok := a.Value.(*python.Name)
-	if !ok || name.ID == "self" || name.ID == "cls" {
+	name := root(a.Value)
+	if name == nil || name.ID == "self" || name.ID == "cls" {
 		return
 	}
 	v := h.file.Lookup(name)
@@ -174,4 +177,19 @@ func (h *handing) parameter(target, value python.Expr) {
 		return
 	}
 	h.open("", a)
+}
+
+// root is the name that a chain of attributes begins with: context of
+// context.agent.tools.
+func root(e python.Expr) *python.Name {
+	for {
+		switch at := e.(type) {
+		case *python.Name:
+			return at
+		case *python.Attribute:
+			e = at.Value
+		default:
+			return nil
+		}
+	}
 }

@@ -35,6 +35,8 @@ func TestAListThatIsHandedOnIsOpen(t *testing.T) {
 		"a function's parameter":  {"def more(a):\n    a.tools.append(wipe)\nmore(bot)\n", ""},
 		"a parameter, set":        {"def more(a):\n    a.tools = [wipe]\nmore(bot)\n", ""},
 		"a parameter, grown":      {"def more(a):\n    a.tools += [wipe]\nmore(bot)\n", ""},
+		"a context's agent":       {"async def on_start(context):\n    context.run.agent.tools.append(wipe)\n", ""},
+		"a request to a model":    {"def before(context, request):\n    request.append_tools([wipe])\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			open := openLists(sdk(t, "a.py", map[string]string{"a.py": handedHead + c.text}))
