@@ -361,6 +361,9 @@ func (r *Run) inputSet() report.InputSet {
 			s.ToolSources = append(s.ToolSources, b)
 		}
 	}
+	if e := in.Options.Earlier; e != nil {
+		s.DiffFrom = &report.Blob{Path: e.path, Source: "external_input", SHA256: "sha256:" + e.sha256, Size: e.size}
+	}
 	if in.Options.Baseline != nil {
 		s.Baseline = &report.Blob{
 			Path: in.Options.BaselinePath, Source: "external_input", SHA256: hashed(string(in.Options.Baseline)), Size: int64(len(in.Options.Baseline)),

@@ -72,6 +72,7 @@ type Options struct {
 	Packs        []string // policy packs besides the manifest's, relative to its folder
 	Baseline     []byte   // the accepted baseline; nil for none
 	BaselinePath string
+	Earlier      *Earlier // what stands for a base that cannot be read; nil for nothing
 }
 
 // Run is one verification: every decision that its artifacts show.
@@ -239,6 +240,7 @@ func (r *Run) judge() error {
 		roots: [2]fs.FS{in.BaseRoot, in.HeadRoot}, policies: r.Policies,
 		introduced: r.BaseStatus == "missing_manifest",
 	}
+	r.compareEarlier()
 	var extra []check.Finding
 	if !in.Options.Scan {
 		extra = append(c.findings(), boundaryFindings(r.Gate)...)

@@ -276,7 +276,7 @@ func (d *capabilityDiff) run(env Env) error {
 }
 
 func readLock(env Env, flag, name string) (*delta.Lock, error) {
-	text, err := readFile(env.abs(name))
+	text, err := readFile(env.abs(name), tool.MaxFile)
 	if err != nil {
 		return nil, unreadable(flag, name, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"plimsoll.dev/internal/git"
 	"plimsoll.dev/internal/verify"
 	"plimsoll.dev/internal/verify/check"
+	"plimsoll.dev/internal/verify/delta"
 	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/tool"
@@ -50,7 +51,7 @@ const verifyExamples = `  shipgate verify
 // verifyFlags is the command line of verify and of scan as it was written.
 type verifyFlags struct {
 	workspace, config, base, head, out, format, mode, failOn string
-	baseline, baselineMode, style, today                     string
+	baseline, baselineMode, style, today, diffFrom           string
 	noBase, preview, json, noHeuristics, patches, verbose    bool
 	noPlugins, strictPlugins                                 bool
 	packs                                                    []string
@@ -112,6 +113,7 @@ func (f *verifyFlags) common(cmd *cobra.Command) {
 	flags.StringVar(&f.failOn, "fail-on", "", "severities that fail a strict run, separated by commas (default: the manifest's)")
 	flags.StringVar(&f.baseline, "baseline", "", "accepted findings, relative to the workspace")
 	flags.StringVar(&f.baselineMode, "baseline-mode", "", "new-findings: only findings that are not accepted fail a strict run")
+	flags.StringVar(&f.diffFrom, "diff-from", "", "an earlier report.json to compare with where the base has no readable manifest, relative to the workspace")
 	flags.StringSliceVar(&f.packs, "policy-pack", nil, "a policy pack besides the manifest's, relative to its folder (repeat)")
 	flags.BoolVar(&f.noHeuristics, "no-heuristics", false, "set aside findings that rest on words and patterns")
 	flags.BoolVar(&f.patches, "suggest-patches", false, "add suggested edits to findings")
@@ -147,7 +149,7 @@ func (f *verifyFlags) shape() error {
 		}
 	}
 	for _, path := range []struct{ flag, value string }{
-		{"workspace", f.workspace}, {"config", f.config}, {"out", f.out}, {"baseline", f.baseline}, {"base", f.base}, {"head", f.head},
+		{"workspace", f.workspace}, {"config", f.config}, {"out", f.out}, {"baseline", f.baseline}, {"diff-from", f.diffFrom}, {"base", f.base}, {"head", f.head},
 	} {
 		if f.given(path.flag) && path.value == "" {
 			return usage("--%s is empty", path.flag).choosing("Give --" + path.flag + " a value, or leave it out.")
@@ -298,13 +300,23 @@ func (f *verifyFlags) input(env Env, p *git.Pair) (*verify.Input, error) {
 	}
 	if f.baseline != "" {
 		at := within(env.abs(f.workspace), f.baseline)
-		if in.Options.Baseline, err = readFile(at); err == nil {
+		if in.Options.Baseline, err = readFile(at, tool.MaxFile); err == nil {
 			_, err = check.ReadBaseline(in.Options.Baseline)
 		}
 		if err != nil {
 			return nil, unreadable("--baseline", f.baseline, err)
 		}
 		in.Options.BaselinePath = below(p.Root, at)
+	}
+	if f.diffFrom != "" {
+		at := within(env.abs(f.workspace), f.diffFrom)
+		text, err := readFile(at, delta.MaxReport)
+		if err == nil {
+			in.Options.Earlier, err = verify.ReadEarlier(below(p.Root, at), text)
+		}
+		if err != nil {
+			return nil, unreadable("--diff-from", f.diffFrom, err)
+		}
 	}
 	return in, nil
 }
@@ -332,12 +344,13 @@ func (f *verifyFlags) date(env Env) string {
 	return time.Now().UTC().Format(time.DateOnly)
 }
 
-func readFile(name string) ([]byte, error) {
+// readFile is the bytes of one regular file, at most so many.
+func readFile(name string, most int64) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > tool.MaxFile {
+	if !info.Mode().IsRegular() || info.Size() > most {
 		return nil, fs.ErrInvalid
 	}
 	return os.ReadFile(name)

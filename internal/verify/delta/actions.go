@@ -21,6 +21,15 @@ func DiffActions(base, head *effect.Surface) *Actions {
 	if base == nil || head == nil {
 		return &Actions{Note: NoBase}
 	}
+	return diffActions(base.Actions, head.Actions)
+}
+
+// DiffReported is DiffActions with the actions of an earlier report for a base.
+func DiffReported(base []*effect.Action, head *effect.Surface) *Actions {
+	return diffActions(base, head.Actions)
+}
+
+func diffActions(base, head []*effect.Action) *Actions {
 	before, after := byActionID(base), byActionID(head)
 	ids := make([]string, 0, len(before)+len(after))
 	for id := range before {
@@ -43,9 +52,9 @@ func DiffActions(base, head *effect.Surface) *Actions {
 	return d
 }
 
-func byActionID(s *effect.Surface) map[string]*effect.Action {
-	m := make(map[string]*effect.Action, len(s.Actions))
-	for _, a := range s.Actions {
+func byActionID(actions []*effect.Action) map[string]*effect.Action {
+	m := make(map[string]*effect.Action, len(actions))
+	for _, a := range actions {
 		m[a.ID] = a
 	}
 	return m

@@ -100,7 +100,7 @@ func DiffLocks(base, head *Lock) (*LockDiff, error) {
 // and reidentified rows, evidence alone left out. Actions that are the same on
 // both sides cost nothing.
 func Changed(base, head *effect.Surface) []ChangedFact {
-	before := byActionID(base)
+	before := byActionID(base.Actions)
 	same := map[string]bool{}
 	for _, h := range head.Actions {
 		if b := before[h.ID]; b != nil && alike(b, h) && slices.Equal(base.Paths[b.Tool.ID], head.Paths[h.Tool.ID]) {
