@@ -414,6 +414,7 @@ func (r *chainReader) agent(m *module, c *python.Call, name, kind string) {
 	if c.Spread() {
 		m.dynamic("tool_list", unsupported, name, "", c.Range)
 	}
+	r.middleware(h, c)
 	switch kind {
 	case "AgentExecutor", "from_agent_and_tools":
 		r.toAgents(h, c.Arg("agent"))
