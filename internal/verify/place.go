@@ -36,6 +36,16 @@ func (r *Run) rooted() {
 	}
 }
 
+// target gives the file of a patch from the Git root: report.json alone names a
+// folder of the machine, for those who apply patches (§1). It is nil when no
+// patches are wanted.
+func (r *Run) target() func(string) string {
+	if !r.Input.Options.Patches {
+		return nil
+	}
+	return func(file string) string { return r.place(strings.TrimPrefix(file, strings.TrimSuffix(r.Input.Dir, "/")+"/")) }
+}
+
 // moved is a text that begins with a path, with another path in its place.
 func moved(s, from, to string) string {
 	rest, ok := strings.CutPrefix(s, from)

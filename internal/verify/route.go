@@ -83,8 +83,9 @@ const (
 )
 
 // fixTask is nil when nothing is left to do. gating are the findings that decided,
-// blockers first.
-func fixTask(d *decision.Decision, gating []check.Finding, unsafe, patches bool, command string) *report.FixTask {
+// blockers first; target gives a patched file from the Git root, and is nil where
+// no patches are wanted.
+func fixTask(d *decision.Decision, gating []check.Finding, unsafe bool, target func(string) string, command string) *report.FixTask {
 	if d != nil && d.Decision == decision.Passed {
 		return nil
 	}
@@ -113,7 +114,8 @@ func fixTask(d *decision.Decision, gating []check.Finding, unsafe, patches bool,
 			task.Forbidden = append(task.Forbidden, r)
 		}
 		for _, p := range f.Patches {
-			if agent && patches && p.Kind != check.Manual && len(task.Patches) < maxPatches {
+			if agent && target != nil && p.Kind != check.Manual && len(task.Patches) < maxPatches {
+				p.TargetFile = target(p.TargetFile)
 				task.Patches = append(task.Patches, fixPatch(f, &p))
 			}
 		}
@@ -130,8 +132,8 @@ func instruct(t *report.FixTask, text string) {
 	}
 }
 
-// fixPatch is a patch as artifacts carry it. A patch is plain data: it has a JSON
-// form.
+// fixPatch is a patch as verifier.json shows it. A patch is plain data: it has a
+// JSON form.
 func fixPatch(f *check.Finding, p *check.Patch) report.FixTaskPatch {
 	text, err := json.Marshal(p)
 	if err != nil {

@@ -355,7 +355,7 @@ func (r *Run) conclude() error {
 	}
 	passed := r.Decision.Decision == decision.Passed
 	unsafe := r.TrustRootTouched || r.PolicyWeakened || r.Diff.Completeness != complete
-	r.Fix = r.besides(fixTask(r.Decision, r.Gating(), unsafe, r.Input.Options.Patches, r.command().String()))
+	r.Fix = r.besides(fixTask(r.Decision, r.Gating(), unsafe, r.target(), r.command().String()))
 	r.CanMerge = passed && r.Diff.Completeness == complete
 	if passed && !r.CanMerge {
 		// What check could not read always has a row that a person looks at.

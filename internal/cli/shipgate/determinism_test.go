@@ -65,26 +65,24 @@ func rewrite(t *testing.T, dir string, s swap) {
 	}
 }
 
-// clones are two clones of one repository, far from each other, with the same
-// change: one commit, and an edit on top that is not committed.
-func clones(t *testing.T) (one, other string) {
+// clones are two clones of one repository, far from each other, in which the
+// same was done.
+func clones(t *testing.T, origin string, work func(dir string)) (one, other string) {
 	t.Helper()
-	origin, top := decided(t, nil), t.TempDir()
+	top := t.TempDir()
 	one, other = filepath.Join(top, "a"), filepath.Join(top, "some where", "else", "b")
 	for _, dir := range []string{one, other} {
 		if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		gitIn(t, origin, "clone", "-q", origin, dir)
-		rewrite(t, dir, swap{"shipgate.yaml", "{idempotency: true, audit_log: true, rollback: true}", "{audit_log: true, rollback: true}"})
-		rewrite(t, dir, swap{"shipgate.yaml", "checks:\n", "checks:\n  ignore: [{check_id: SHIP-DOC-MISSING-DESCRIPTION, tool: gone, reason: short}]\n"})
-		rewrite(t, dir, swap{"tools.json", `"maximum": 100`, `"maximum": 1000`})
-		gitIn(t, dir, "add", "-A")
-		gitIn(t, dir, "commit", "-q", "-m", "work")
-		rewrite(t, dir, swap{"tools.json", "Refund one order", "Refund an order"})
+		work(dir)
 	}
 	return one, other
 }
+
+// stale is a waiver that waives nothing: its repair is a patch.
+var stale = swap{"shipgate.yaml", "checks:\n", "checks:\n  ignore: [{check_id: SHIP-DOC-MISSING-DESCRIPTION, tool: gone, reason: short}]\n"}
 
 // placed are the artifacts that differ between two places: report.json names the
 // manifest's folder for those who apply patches (docs/spec/verification.md §1),
@@ -94,11 +92,28 @@ var placed = []string{"report.json", "verify-run.json", "verification-artifacts.
 
 func TestTwoClonesVerifyToTheSameBytes(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{
-		{"--today", "2026-11-30", "--suggest-patches"},
-		{"--today", "2026-11-30", "--base", "origin/main", "--head", "HEAD", "--ci-mode", "advisory"},
+	worse := decided(t, nil)
+	repairable := decided(t, []swap{stale})
+	gitIn(t, repairable, "commit", "-q", "-a", "-m", "base")
+	change := func(dir string) {
+		rewrite(t, dir, swap{"shipgate.yaml", "{idempotency: true, audit_log: true, rollback: true}", "{audit_log: true, rollback: true}"})
+		rewrite(t, dir, stale)
+		rewrite(t, dir, swap{"tools.json", `"maximum": 100`, `"maximum": 1000`})
+		gitIn(t, dir, "add", "-A")
+		gitIn(t, dir, "commit", "-q", "-m", "work")
+		rewrite(t, dir, swap{"tools.json", "Refund one order", "Refund an order"})
+	}
+	for _, c := range []struct {
+		origin string
+		work   func(string)
+		args   []string
+	}{
+		{worse, change, words("--today 2026-11-30 --suggest-patches")},
+		{worse, change, words("--today 2026-11-30 --base origin/main --head HEAD --ci-mode advisory")},
+		{repairable, func(string) {}, words("--today 2026-11-30 --suggest-patches")},
 	} {
-		one, other := clones(t)
+		args := c.args
+		one, other := clones(t, c.origin, c.work)
 		a, of := verified(t, one, []string{"TZ=UTC"}, args...)
 		b, again := verified(t, other, []string{"TZ=Asia/Tokyo", "LANG=tr_TR.UTF-8", "USER=somebody"}, args...)
 		if of != again {
@@ -117,6 +132,9 @@ func TestTwoClonesVerifyToTheSameBytes(t *testing.T) {
 		}
 		if want := bytes.ReplaceAll(b["report.json"], []byte(filepath.ToSlash(other)), []byte(filepath.ToSlash(one))); !bytes.Equal(a["report.json"], want) {
 			t.Errorf("%v: report.json differs in more than its folder", args)
+		}
+		if patched := bytes.Contains(a["verifier.json"], []byte(`"target_file": "shipgate.yaml"`)); patched != (c.origin == repairable) {
+			t.Errorf("%v: verifier.json has patches: %t", args, patched)
 		}
 		if bytes.Equal(a["report.json"], b["report.json"]) {
 			t.Errorf("%v: report.json does not say where its patches apply", args)
