@@ -43,7 +43,9 @@ func (r *Run) target() func(string) string {
 	if !r.Input.Options.Patches {
 		return nil
 	}
-	return func(file string) string { return r.place(strings.TrimPrefix(file, strings.TrimSuffix(r.Input.Dir, "/")+"/")) }
+	return func(file string) string {
+		return r.place(strings.TrimPrefix(file, strings.TrimSuffix(r.Input.Dir, "/")+"/"))
+	}
 }
 
 // moved is a text that begins with a path, with another path in its place.

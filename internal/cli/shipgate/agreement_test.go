@@ -28,6 +28,10 @@ type answer struct {
 	Decision      string
 	MergeVerdict  string `json:"merge_verdict"`
 	CanMerge      bool   `json:"can_merge_without_human"`
+	FixTask       *struct {
+		Safe    bool  `json:"safe_to_attempt"`
+		Patches []any `json:"patches"`
+	} `json:"fix_task"`
 }
 
 // agreedManifest passes by itself; its tools are a list and an API.

@@ -88,6 +88,9 @@ var decisions = []struct {
 	{"approval", "an action needs none any more", []swap{{"shipgate.yaml", `approval: {required: true, threshold: "100 EUR"}`, "approval: {required: false}"}}, true},
 	{"approval", "another tool is approved", []swap{{"shipgate.yaml", "require_approval_for_tools: [", "require_approval_for_tools: [{tool: get_order, reason: asked}, "}}, false},
 	{"approval", "a higher threshold", []swap{{"shipgate.yaml", "100 EUR", "9000 EUR"}}, false},
+	{"approval", "an approval goes while a stale waiver comes", []swap{
+		{"shipgate.yaml", `approval: {required: true, threshold: "100 EUR"}`, "approval: {required: false}"}, stale,
+	}, true},
 	{"confirmation", "a declared confirmation goes", []swap{{"shipgate.yaml", "require_confirmation_for_tools: [{tool: refund_order, reason: money}]", "require_confirmation_for_tools: []"}}, false},
 	{"confirmation", "another tool is confirmed", []swap{{"shipgate.yaml", "require_confirmation_for_tools: [", "require_confirmation_for_tools: [{tool: get_order, reason: asked}, "}}, false},
 	{"idempotency", "a declared idempotency goes", []swap{{"shipgate.yaml", "require_idempotency_for_tools: [{tool: refund_order, reason: money}]", "require_idempotency_for_tools: []"}}, false},
@@ -99,6 +102,7 @@ var decisions = []struct {
 	{"prohibited action", "a prohibition goes", []swap{{"shipgate.yaml", `prohibited_actions: ["wipe the warehouse"]`, "prohibited_actions: []"}}, false},
 	{"prohibited action", "a prohibition says less", []swap{{"shipgate.yaml", "wipe the warehouse", "wipe the warehouse without approval"}}, false},
 	{"waiver", "one check for one tool", []swap{{"shipgate.yaml", "checks:\n", "checks:\n  ignore: [{check_id: SHIP-AUTH-MISSING-SCOPE, tool: get_order, reason: later}]\n"}}, false},
+	{"waiver", "one that is needed beside one that is stale", []swap{{"shipgate.yaml", "checks:\n", "checks:\n  ignore: [{check_id: SHIP-AUTH-MISSING-SCOPE, tool: get_order, reason: later}, {check_id: SHIP-AUTH-MISSING-SCOPE, tool: gone, reason: later}]\n"}}, false},
 	{"waiver", "a person is said to have agreed", []swap{{"shipgate.yaml", "checks:\n", "human_ack: [{affected_surface: policy, owner: orders, reason: fine}]\nchecks:\n"}}, false},
 	{"suppression", "one check altogether", []swap{{"shipgate.yaml", "checks:\n", "checks:\n  ignore: [{check_id: SHIP-AUTH-MISSING-SCOPE, reason: later}]\n"}}, false},
 	{"baseline", "a first baseline", []swap{{".agents-shipgate/baseline.json", "", `{"schema_version": "0.5", "project": {"name": "shop"}, "findings": [{"fingerprint": "fp_000000000000000a", "check_id": "SHIP-AUTH-MISSING-SCOPE", "severity": "high", "title": "x"}]}`}}, false},
@@ -167,6 +171,8 @@ func forAPerson(a *answer, blocked bool) string {
 	switch {
 	case a.Control.NextAction != nil && a.Control.NextAction.Kind == "repair":
 		return "an agent is sent to repair it"
+	case a.FixTask == nil || a.FixTask.Safe || len(a.FixTask.Patches) > 0:
+		return "an agent is told to fix it"
 	case a.Control.State == "complete" || a.CanMerge || a.permitted("merge") || a.permitted("report_complete"):
 		return "it may be merged"
 	case a.Control.State != want:
@@ -224,6 +230,24 @@ func TestWhatOnlyPeopleMayDecide(t *testing.T) {
 	} {
 		if !kinds[kind] {
 			t.Errorf("no change is about %s", kind)
+		}
+	}
+}
+
+// A change that decides nothing needs nobody.
+func TestWhatDecidesNothingIsComplete(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]swap{
+		"a text of a tool":          {"tools.json", "Refund one order", "Refund an order"},
+		"a smaller limit":           {"tools.json", `"maximum": 100`, `"maximum": 50`},
+		"a file beside the pack":    {"packs/notes.md", "", "Why the house asks.\n"},
+		"a file beside the traces":  {"evidence/notes.md", "", "Who was asked.\n"},
+		"a program of the project":  {"src/app.go", "", "package app\n"},
+		"a list that nobody reads":  {"other.json", "", `{"tools": [{"name": "wipe"}]}`},
+		"the order of the tool set": {"tools.json", `"required": ["id", "amount", "idempotency_key"]`, `"required": ["amount", "id", "idempotency_key"]`},
+	} {
+		if a := ask(t, decided(t, []swap{s}), words("verify --json --today 2026-11-30 --suggest-patches")...); a.Control.State != "complete" || !a.CanMerge || a.FixTask != nil {
+			t.Errorf("%s: %+v", name, a)
 		}
 	}
 }
