@@ -32,6 +32,7 @@ func (r *run) result(c Checker) *Result {
 		Repair:                  advice.Repair,
 		Policy:                  r.policy.Aggregate(),
 		AffectedFiles:           r.affectedFiles(),
+		Undeclared:              r.undeclared,
 		RequiredReviewers:       reviewers,
 		Explanation:             ctl.Reason(),
 		SuggestedFixes:          advice.SuggestedFixes,

@@ -60,6 +60,10 @@ type Result struct {
 	RuntimeSessionVerified  bool               `json:"runtime_session_verified"`
 	ExcludedScopes          []string           `json:"excluded_scopes"`
 
+	// Undeclared are the changed capability surfaces that no manifest declares
+	// (§6.4), all of them; the diagnostic names some.
+	Undeclared []string `json:"-"`
+
 	codexID string // audit_id of the deprecated format (§9.5); "" when it is AuditID
 }
 

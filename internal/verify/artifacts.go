@@ -291,8 +291,10 @@ func (r *Run) capabilityReview(whole *report.Input) report.CapabilityReview {
 	if !r.Actions.Enabled && r.Actions.Note != "" {
 		c.Notes = append(c.Notes, r.Actions.Note)
 	}
-	if note := r.unbound(); note != "" {
-		c.Notes = append(c.Notes, note)
+	for _, note := range []string{r.unbound(), r.outside()} {
+		if note != "" {
+			c.Notes = append(c.Notes, note)
+		}
 	}
 	for _, w := range r.Evaluation.Refused {
 		c.Notes = append(c.Notes, fmt.Sprintf("The waiver of %s in checks.ignore[%d] does not count: %s", w.CheckID, w.Index, w.Why))

@@ -61,8 +61,10 @@ func (r *Run) writeChanges(t *ink.Text) {
 	if more := len(rows) - maxTextChanges; more > 0 {
 		t.Writef("  and %d more\n", more)
 	}
-	if note := r.unbound(); note != "" {
-		t.Write("\n" + ink.Printable(note) + "\n")
+	for _, note := range []string{r.unbound(), r.outside()} {
+		if note != "" {
+			t.Write("\n" + ink.Printable(note) + "\n")
+		}
 	}
 }
 
