@@ -106,7 +106,7 @@ func applyPatches(env Env, f applyPatchesFlags) error {
 	}
 	changes, refused := patch.Plan(chosen, disk)
 	if refused != nil {
-		return patchFailure(refused, f.from)
+		return patchFailure(refused, f.from, "")
 	}
 	if f.apply {
 		if err := disk.write(changes); err != nil {
@@ -154,14 +154,15 @@ func readReport(env Env, from string) (*patch.Report, error) {
 	}
 	report, refused := patch.ParseReport(text)
 	if refused != nil {
-		return nil, patchFailure(refused, from)
+		return nil, patchFailure(refused, from, from+": ")
 	}
 	return report, nil
 }
 
-// patchFailure is why nothing was written.
-func patchFailure(e *patch.Error, from string) error {
-	f := &failure{code: int(e.Class), msg: e.Error()}
+// patchFailure is why nothing was written. What is wrong with the report itself
+// begins with its name.
+func patchFailure(e *patch.Error, from, begin string) error {
+	f := &failure{code: int(e.Class), msg: begin + e.Error()}
 	switch e.Class {
 	case patch.Malformed:
 		f.kind = malformedPatch

@@ -137,6 +137,9 @@ func tooMany(out, r *tool.Reading, at string) *tool.SourceError {
 	if r == nil || len(out.Tools)+len(r.Tools) <= MaxTools {
 		return nil
 	}
+	if o := r.Tools[max(0, MaxTools-len(out.Tools))].Origin; o.Path != "" {
+		at = o.Path // a block names several files
+	}
 	return &tool.SourceError{
 		Path: at, Problem: tool.TooLarge,
 		Detail: fmt.Sprintf("lists %d tools, %d with those of the sources before it; at most %d are judged in one run", len(r.Tools), len(out.Tools)+len(r.Tools), MaxTools),
