@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -411,4 +412,74 @@ func TestHarmlessChangesOfSamplesChangeNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A repository whose tools stand in code alone is told what is missing: a list.
+// The list that is suggested, and the binding that the template asks for, are
+// enough.
+func TestCodeIsCompletedByTheSuggestedList(t *testing.T) {
+	t.Parallel()
+	for sample, c := range map[string]struct{ list, source string }{
+		"python-agent": {"desk/tools.json", "desk_code"}, "typescript-mcp": {"tools.json", "server"}, "go-mcp": {"tools.yaml", "code"},
+	} {
+		t.Run(sample, func(t *testing.T) {
+			t.Parallel()
+			files := sampleFiles(t, sample)
+			delete(files, c.list)
+			var m map[string]any
+			if err := yaml.Unmarshal([]byte(files["shipgate.yaml"]), &m); err != nil {
+				t.Fatal(err)
+			}
+			delete(m, "tool_identity")
+			m["tool_sources"] = m["tool_sources"].([]any)[:1]
+			text, err := yaml.Marshal(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files["shipgate.yaml"] = string(text)
+			r := newSampleRepo(t, files)
+			a := r.verify(t)
+			if a.Decision == "passed" || len(a.Release.Coverage.Gaps) == 0 {
+				t.Fatalf("code alone: %s\n%s", a.Decision, r.text(t))
+			}
+			with := maps.Clone(r.files)
+			with["listed.json"] = suggestedList(t, r, c.source)
+			r.put(t, with)
+			// All gaps are answered together, as suggested-declarations.yaml asks them.
+			var edits []patch.Edit
+			for i := range a.Release.Coverage.Gaps {
+				g := &a.Release.Coverage.Gaps[i]
+				known := map[string]any{"path": "listed.json", "provider": "team", "reason": "made from the code", "id": g.Subject}
+				for _, e := range g.Next.Template.Edits {
+					if e.Pointer == "/tool_sources" && i > 0 {
+						continue // one list for all
+					}
+					edits = append(edits, patch.Edit{Kind: e.Kind, Pointer: e.Pointer, Value: fill(t, g, e.Value, "", known)})
+				}
+			}
+			r.answer(t, edits)
+			if a := r.verify(t); a.Decision != "passed" || !a.CanMerge {
+				t.Errorf("%s\n%s", r.text(t), r.files["shipgate.yaml"])
+			}
+		})
+	}
+}
+
+// suggestedList is the content of suggested-inventory.json for one source.
+func suggestedList(t *testing.T, r *sampleRepo, source string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(r.dir, "agents-shipgate-reports", "suggested-inventory.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suggested struct {
+		Inventories []struct {
+			SourceID string `json:"source_id"`
+			Content  json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(text, &suggested); err != nil || len(suggested.Inventories) != 1 || suggested.Inventories[0].SourceID != source {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return string(suggested.Inventories[0].Content)
 }

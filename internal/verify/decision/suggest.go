@@ -9,7 +9,6 @@ import (
 
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/verify/check"
-	"plimsoll.dev/internal/verify/effect"
 )
 
 // Declarations is suggested-declarations.yaml: what the gaps ask for, merged so
@@ -257,58 +256,6 @@ func plainWord(s string) bool {
 		}
 	}
 	return true
-}
-
-// Inventory is suggested-inventory.json: the names that were seen where reading
-// could not list the tools, by source. Content is a whole inventory file, but
-// for what only its owner knows.
-func Inventory(head *effect.Surface) []byte {
-	if head == nil || head.Reading == nil {
-		return nil
-	}
-	type named struct {
-		Name string `json:"name"`
-	}
-	type content struct {
-		Tools []named `json:"tools"`
-	}
-	type entry struct {
-		SourceID  string   `json:"source_id"`
-		Framework string   `json:"framework"`
-		Path      string   `json:"source_path"`
-		Key       *string  `json:"manifest_key"`
-		Places    []string `json:"seen_at"`
-		Content   content  `json:"content"`
-	}
-	entries := []*entry{}
-	bySource := map[[3]string]*entry{}
-	for i := range head.Reading.Dynamic {
-		d := &head.Reading.Dynamic[i]
-		if d.Resolved || d.Name == "" {
-			continue
-		}
-		at := [3]string{d.Origin.SourceID, d.Framework, d.Origin.Path}
-		e := bySource[at]
-		if e == nil {
-			e = &entry{SourceID: at[0], Framework: at[1], Path: at[2], Key: inventoryKey(at[1])}
-			bySource[at] = e
-			entries = append(entries, e)
-		}
-		e.Places = append(e.Places, place(d.Origin))
-		e.Content.Tools = append(e.Content.Tools, named{d.Name})
-	}
-	for _, e := range entries {
-		e.Places = unique(e.Places)
-		slices.SortFunc(e.Content.Tools, func(a, b named) int { return strings.Compare(a.Name, b.Name) })
-		e.Content.Tools = slices.Compact(e.Content.Tools)
-	}
-	slices.SortFunc(entries, func(a, b *entry) int {
-		return strings.Compare(a.SourceID+"\x00"+a.Framework+"\x00"+a.Path, b.SourceID+"\x00"+b.Framework+"\x00"+b.Path)
-	})
-	return pretty(struct {
-		Schema      string   `json:"schema_version"`
-		Inventories []*entry `json:"inventories"`
-	}{"shipgate.suggested_inventory/v1", entries})
 }
 
 // inventoryKey is the manifest key for a framework's inventories; nil when the

@@ -340,7 +340,7 @@ const whyInventory = "A list of the tools, as a file, stands for what reading ca
 // listed is how an inventory for a framework or a source type is declared: the
 // edit, its key, and the id of the source that it then is, as far as it is known.
 func (b *builder) listed(i *effect.Issue, framework string) (e Edit, key, sourceID, what string) {
-	const seen = "; suggested-inventory.json names those that were seen"
+	const seen = " (suggested-inventory.json holds what was seen of them)"
 	for _, f := range inventories {
 		if strings.HasPrefix(framework, f.prefix) {
 			return push(pointer(f.block, "tool_inventories"), review), "tool_inventories", review, "the path of a file that lists the tools" + seen
@@ -353,8 +353,7 @@ func (b *builder) listed(i *effect.Issue, framework string) (e Edit, key, source
 	}
 	id := b.freeID(cmp.Or(b.sourceID(i), "tools") + "_inventory")
 	return push("/tool_sources", object{{Key: "id", Value: id}, {Key: "type", Value: "mcp"}, {Key: "path", Value: review}}), "path", id,
-		fmt.Sprintf("the path of a file that lists the tools; %s has no inventory key of its own, a source of type mcp stands for one",
-			cmp.Or(framework, "this source")) + seen
+		"the path of a file that lists the tools as a source of type mcp" + seen
 }
 
 // inventory asks for a file that lists the tools which reading could not list.
