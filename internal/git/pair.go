@@ -125,10 +125,10 @@ func (p *Pair) open(ctx context.Context, req *PairRequest) (err error) {
 	if head == "" {
 		head = "HEAD"
 	}
-	if p.HeadCommit, err = p.commit(head); err != nil {
+	if p.HeadCommit, err = p.commit("--head", head); err != nil {
 		return p.fail(err, []string{head})
 	}
-	at, err := p.commit("HEAD")
+	at, err := p.commit("--head", "HEAD")
 	p.CheckedOut = err == nil && at == p.HeadCommit
 	if err := p.chooseBase(ctx, req); err != nil {
 		return err
@@ -142,10 +142,10 @@ func (p *Pair) open(ctx context.Context, req *PairRequest) (err error) {
 	return p.readChange(ctx, req)
 }
 
-// commit is the id of the commit that ref names; errObjectMissing when there is
-// none.
-func (p *Pair) commit(ref string) (string, error) {
-	obj, err := p.batch.get(ref+"^{commit}", commitBound)
+// commit is the id of the commit that a flag's ref names; errObjectMissing when
+// there is none.
+func (p *Pair) commit(flag, ref string) (string, error) {
+	obj, err := p.batch.namedCommit(flag, ref)
 	if err != nil {
 		return "", err
 	}
@@ -161,13 +161,13 @@ func (p *Pair) chooseBase(ctx context.Context, req *PairRequest) (err error) {
 	case req.NoBase:
 		p.BaseMissing = "not_requested"
 	case req.Base != "":
-		if p.BaseCommit, err = p.commit(req.Base); err != nil {
+		if p.BaseCommit, err = p.commit("--base", req.Base); err != nil {
 			p.BaseMissing = "ref_missing"
 			return p.fail(err, []string{req.Base})
 		}
 	default:
 		for _, ref := range usualBases {
-			id, err := p.commit(ref)
+			id, err := p.commit("--base", "refs/remotes/"+ref)
 			if err == nil && (id != p.HeadCommit || p.Worktree) {
 				p.BaseRef, p.BaseCommit = ref, id
 				break
@@ -285,6 +285,9 @@ func (p *Pair) readChange(ctx context.Context, req *PairRequest) error {
 // fail turns what went wrong into a gap: nothing else is known then, and a pair
 // with a gap is never judged.
 func (p *Pair) fail(err error, needs []string) error {
+	if wrong, ok := errors.AsType[*ShapeError](err); ok {
+		return wrong
+	}
 	p.Gap = &Gap{Reason: "git_failed", Detail: shown(p.Root, err.Error())}
 	if in, ok := errors.AsType[*InputError](err); ok {
 		p.Gap.Detail = in.Detail

@@ -29,7 +29,7 @@ func (a *acquisition) committed() error {
 	}
 	ids := [2]string{}
 	for i, ref := range []string{a.req.Base, a.req.Head} {
-		obj, err := o.get(ref+"^{commit}", commitBound)
+		obj, err := o.namedCommit([]string{"--base", "--head"}[i], ref)
 		if errors.Is(err, errObjectMissing) || err == nil && obj.kind != "commit" {
 			return &InputError{Failure: gate.RefMissing}
 		}

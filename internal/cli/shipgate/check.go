@@ -211,6 +211,9 @@ func (f *checkFlags) judge(ctx context.Context, env Env) (*gate.Result, error) {
 		return result, nil
 	}
 	if wrong, ok := errors.AsType[*git.ShapeError](err); ok {
+		if wrong.Flag != "--config" {
+			return nil, usage("%s", wrong.Error()).choosing("Name with " + wrong.Flag + " one of both in full.")
+		}
 		return nil, usage("%s", wrong.Error()).
 			choosing("Name with " + wrong.Flag + " one regular file inside the repository, spelled as it is stored.")
 	}

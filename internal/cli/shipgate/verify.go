@@ -270,6 +270,9 @@ func (f *verifyFlags) open(ctx context.Context, env Env) (*git.Pair, error) {
 	}
 	pair, err := git.OpenPair(ctx, req)
 	if wrong, ok := errors.AsType[*git.ShapeError](err); ok {
+		if wrong.Flag != "--config" {
+			return nil, usage("%s", wrong.Error()).choosing("Name with " + wrong.Flag + " one of both in full.")
+		}
 		return nil, usage("%s", wrong.Error()).
 			choosing("Name with " + wrong.Flag + " one regular file inside the repository, spelled as it is stored.")
 	}
