@@ -27,6 +27,10 @@ func (m *module) handedOn(attrs []string) {
 			h.list(n.Value)
 		case *python.Return:
 			h.list(n.Value)
+		case *python.Attribute:
+			if n.Name == "__dict__" {
+				h.members(n.Value, n)
+			}
 		case *python.Call:
 			h.call(n)
 		}
@@ -124,8 +128,11 @@ func (h *handing) call(c *python.Call) {
 		}
 	}
 	if name, ok := c.Func.(*python.Name); ok && h.file.Lookup(name) == nil {
-		if name.ID == "setattr" || name.ID == "getattr" {
+		switch name.ID {
+		case "setattr", "getattr":
 			h.byName(c)
+		case "vars":
+			h.members(c.Positional(0), c)
 		}
 		if slices.Contains(lookers, name.ID) {
 			return
@@ -141,6 +148,13 @@ func (h *handing) call(c *python.Call) {
 // isAgentCall says whether a call makes an agent: its lists are read there.
 func isAgentCall(m *module, c *python.Call) bool { return m.prog.agents[c] != "" }
 
+// members opens the lists of an agent whose members are reached as a dict.
+func (h *handing) members(of, at python.Expr) {
+	for _, agent := range h.agentsOf(of) {
+		h.open(agent, at)
+	}
+}
+
 // byName opens the list that setattr(agent, "tools", …) sets, or that getattr
 // gives; a name that is computed may be any.
 func (h *handing) byName(c *python.Call) {
@@ -152,25 +166,26 @@ func (h *handing) byName(c *python.Call) {
 	if known && !slices.Contains(h.attrs, name) {
 		return
 	}
-	for _, agent := range h.agentsOf(of) {
-		h.open(agent, c)
-	}
+	h.members(of, c)
 }
 
-// parameter opens every list of the source when a function changes the list of
-// whatever it is given: the agent is not known where that is written.
+// parameter opens every list of the source when the list of something is changed
+// that only a run knows: what a function is given, what a loop goes over, what a
+// container or a call gives. The agent is not known where that is written.
 func (h *handing) parameter(target, value python.Expr) {
 	agent, a := h.ofAgent(target)
 	if a == nil || agent != "" {
 		return
 	}
-	name := root(a.Value)
-	if name == nil || name.ID == "self" || name.ID == "cls" {
-		return
-	}
-	v := h.file.Lookup(name)
-	if v == nil || !slices.ContainsFunc(v.Bindings, func(b python.Binding) bool { return b.Kind == python.Parameter }) {
-		return
+	name, given := root(a.Value)
+	if !given {
+		if name == nil || name.ID == "self" || name.ID == "cls" {
+			return
+		}
+		v := h.file.Lookup(name)
+		if v == nil || !slices.ContainsFunc(v.Bindings, func(b python.Binding) bool { return b.Kind == python.Parameter || b.Kind == python.Bound }) {
+			return
+		}
 	}
 	switch value.(type) {
 	case *python.Str, *python.FString, *python.Number, *python.Constant:
@@ -180,16 +195,19 @@ func (h *handing) parameter(target, value python.Expr) {
 }
 
 // root is the name that a chain of attributes begins with: context of
-// context.agent.tools.
-func root(e python.Expr) *python.Name {
+// context.agent.tools. Given says that a place in a container or a call is on the
+// way.
+func root(e python.Expr) (name *python.Name, given bool) {
 	for {
 		switch at := e.(type) {
 		case *python.Name:
-			return at
+			return at, given
 		case *python.Attribute:
 			e = at.Value
+		case *python.Subscript, *python.Call:
+			return nil, true
 		default:
-			return nil
+			return nil, given
 		}
 	}
 }

@@ -37,6 +37,11 @@ func TestAListThatIsHandedOnIsOpen(t *testing.T) {
 		"a parameter, grown":      {"def more(a):\n    a.tools += [wipe]\nmore(bot)\n", ""},
 		"a context's agent":       {"async def on_start(context):\n    context.run.agent.tools.append(wipe)\n", ""},
 		"a request to a model":    {"def before(context, request):\n    request.append_tools([wipe])\n", ""},
+		"a loop over agents":      {"for a in [bot]:\n    a.tools.append(wipe)\n", ""},
+		"a place of a container":  {"all = {'b': bot}\nall['b'].tools.append(wipe)\n", ""},
+		"what a call gives":       {"find('bot').tools += [wipe]\n", ""},
+		"its members":             {"bot.__dict__['tools'].append(wipe)\n", "bot"},
+		"its members by vars":     {"vars(bot)['tools'].append(wipe)\n", "bot"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			open := openLists(sdk(t, "a.py", map[string]string{"a.py": handedHead + c.text}))
@@ -53,6 +58,7 @@ func TestAListThatIsHandedOnIsOpen(t *testing.T) {
 		"another attribute":       "setattr(bot, 'model', x())\ngetattr(bot, 'name')\nkeep(bot.name)\n",
 		"no agent":                "keep(shop.tools)\nshop.tools[0] = wipe\nt = shop.tools\nt.append(wipe)\n",
 		"an object of its own":    "class R:\n    def __init__(self):\n        self.tools = []\n    def add(self, t):\n        self.tools.append(t)\n",
+		"words in a loop":         "for box in boxes:\n    box.tools.append('hammer')\nfind().tools.append(f'{x}')\n",
 		"a parameter's words":     "def f(args):\n    args.tools.append('hammer')\n",
 		"a parameter that's read": "def f(a):\n    return len(a.tools)\nf(bot)\n",
 	} {
