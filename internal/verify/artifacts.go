@@ -291,7 +291,7 @@ func (r *Run) capabilityReview(whole *report.Input) report.CapabilityReview {
 	if !r.Actions.Enabled && r.Actions.Note != "" {
 		c.Notes = append(c.Notes, r.Actions.Note)
 	}
-	for _, note := range []string{r.unbound(), r.outside()} {
+	for _, note := range []string{r.unbound(), r.outside(), r.empty()} {
 		if note != "" {
 			c.Notes = append(c.Notes, note)
 		}

@@ -43,3 +43,13 @@ func (r *Run) outside() string {
 	}
 	return what + " like tools or agents and no tool source reads " + them + ": " + strings.Join(names, ", ")
 }
+
+// empty says that nothing was compared: the base is the head commit, and nothing
+// differs from it. "" for a change.
+func (r *Run) empty() string {
+	in := r.Input
+	if in.Options.Scan || in.Base == nil || in.Git.MergeBase != in.Git.HeadCommit || len(in.ChangedFiles) > 0 {
+		return ""
+	}
+	return "The base and the head are one commit and nothing else differs: there was no change to judge."
+}

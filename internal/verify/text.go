@@ -61,7 +61,7 @@ func (r *Run) writeChanges(t *ink.Text) {
 	if more := len(rows) - maxTextChanges; more > 0 {
 		t.Writef("  and %d more\n", more)
 	}
-	for _, note := range []string{r.unbound(), r.outside()} {
+	for _, note := range []string{r.unbound(), r.outside(), r.empty()} {
 		if note != "" {
 			t.Write("\n" + ink.Printable(note) + "\n")
 		}
