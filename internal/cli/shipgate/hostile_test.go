@@ -88,27 +88,61 @@ type outcome struct {
 	hung           bool
 }
 
+// measuredVariable makes this test binary a measuring stick: it runs the command
+// it is given and writes the peak of its memory to the file that the variable
+// names. A process inherits the peak of the one that starts it, so that a child
+// of the tests themselves would show theirs.
+const measuredVariable = "PLIMSOLL_MEASURED"
+
+func init() {
+	to := os.Getenv(measuredVariable)
+	if to == "" {
+		return
+	}
+	cmd := exec.Command(os.Args[1], os.Args[2:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(99)
+	}
+	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		if err := os.WriteFile(to, []byte(fmt.Sprint(u.Maxrss)), 0o600); err != nil {
+			os.Exit(99)
+		}
+	}
+	os.Exit(cmd.ProcessState.ExitCode())
+}
+
 // attempt runs the program in dir until it ends, or is ended for not ending.
 func attempt(t *testing.T, binary, dir string, args ...string) outcome {
 	t.Helper()
+	peak := filepath.Join(t.TempDir(), "peak")
 	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(binary, args...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), quietGit(dir)...)
+	cmd := exec.Command(os.Args[0], append([]string{binary}, args...)...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), append(quietGit(dir), measuredVariable+"="+peak)...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	var o outcome
-	hang := time.AfterFunc(maxWait, func() { o.hung = true; _ = cmd.Process.Kill() })
+	hang := time.AfterFunc(maxWait, func() { o.hung = true; _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	err := cmd.Wait()
 	hang.Stop()
 	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
 		t.Fatal(err)
 	}
 	o.code, o.stdout, o.stderr = cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		o.memory = u.Maxrss
+	if o.hung {
+		return o
+	}
+	text, err := os.ReadFile(peak)
+	if err != nil {
+		t.Fatalf("nothing was measured: %v\n%s", err, o.stderr)
+	}
+	if _, err := fmt.Sscan(string(text), &o.memory); err != nil {
+		t.Fatal(err)
 	}
 	return o
 }
