@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -126,8 +127,12 @@ func (w *world) write(name, text string) {
 	}
 }
 
+// script writes a program. No process is started meanwhile: it would hold the
+// program open for writing, and what is open for writing is not run.
 func (w *world) script(name, text string) {
 	w.t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(filepath.Join(w.repo, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
 		w.t.Fatal(err)
 	}

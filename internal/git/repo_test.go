@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -185,9 +186,12 @@ func (r *repo) write(list files) {
 	}
 }
 
-// program writes a script.
+// program writes a script. No process is started meanwhile: it would hold the
+// script open for writing, and what is open for writing is not run.
 func (r *repo) program(p, run string) {
 	r.t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	r.write(files{p: "#!/bin/sh\n" + run + "\n"})
 	if err := os.Chmod(r.at(p), 0o755); err != nil {
 		r.t.Fatal(err)

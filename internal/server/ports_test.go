@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"plimsoll.dev/internal/capability"
@@ -45,9 +46,12 @@ func TestThePolicyIsWhatTheSettingsSay(t *testing.T) {
 	}
 }
 
-// program makes a shell script.
+// program makes a shell script. No process is started meanwhile: it would hold
+// the script open for writing, and what is open for writing is not run.
 func program(t *testing.T, text string) string {
 	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	path := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
 		t.Fatal(err)
