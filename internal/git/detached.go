@@ -54,7 +54,7 @@ func (a *acquisition) diskOnly() diskView { return diskView{disk: a.disk, sparse
 // supplied is the text of the diff.
 func (a *acquisition) supplied() ([]byte, error) {
 	if in := a.req.Diff.Reader; in != nil {
-		text, err := readAll(in, patchBound)
+		text, err := readDiff(in)
 		if err != nil {
 			return nil, &InputError{Failure: gate.StdinTooLarge, Err: err}
 		}
@@ -62,6 +62,8 @@ func (a *acquisition) supplied() ([]byte, error) {
 	}
 	text, err := a.readGiven(absolute(a.req.Dir, a.req.Diff.Path), patchBound)
 	switch {
+	case err == nil && tooManyLines(text):
+		return nil, &InputError{Failure: gate.DiffTooLarge}
 	case err == nil:
 		return text, nil
 	case errors.Is(err, fs.ErrNotExist):

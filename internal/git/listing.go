@@ -206,7 +206,7 @@ func readPatch(in *bufio.Reader) (*patch, error) {
 		}
 		p.entries = append(p.entries, e)
 	}
-	body, err := readAll(in, patchBound)
+	body, err := readDiff(in)
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,7 @@ import (
 const (
 	timeout       = 60 * time.Second
 	patchBound    = 32 << 20
+	patchLines    = 2_000_000 // each costs memory of its own, however short
 	listingBound  = 64 << 20
 	entryBound    = 16 << 20
 	settingsBound = 1 << 20
@@ -246,6 +247,17 @@ func (r *runner) stream(ctx context.Context, stdin []byte, read func(*bufio.Read
 }
 
 var errTooLong = errors.New("its output is over the bound")
+
+// readDiff reads the text of a diff.
+func readDiff(in io.Reader) ([]byte, error) {
+	text, err := readAll(in, patchBound)
+	if err == nil && tooManyLines(text) {
+		err = errTooLong
+	}
+	return text, err
+}
+
+func tooManyLines(text []byte) bool { return bytes.Count(text, []byte{'\n'}) > patchLines }
 
 // output is all of git's standard output, at most bound bytes.
 func (r *runner) output(ctx context.Context, stdin []byte, bound int64, args ...string) ([]byte, error) {

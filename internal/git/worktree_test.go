@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"plimsoll.dev/internal/gate"
 )
 
 // Every row of the table of after-states in docs/spec/boundary.md §2.2 (ruling
@@ -271,4 +273,13 @@ func TestWhatTheTwoAfterStatesAre(t *testing.T) {
 			expect(t, r.input(), row.want)
 		})
 	}
+}
+
+// A line costs memory of its own, however short: a file of empty lines is over
+// the bound long before its bytes are.
+func TestAChangeOfTooManyLinesIsNotRead(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t, files{"notes.txt": advice})
+	r.write(files{"notes.txt": strings.Repeat("\n", 2_100_000)})
+	_ = failed(t, r, gate.GitFailed)
 }
