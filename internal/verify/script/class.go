@@ -24,12 +24,16 @@ func (f *File) class(i int) {
 	if !f.tokens[open].is("{") {
 		return
 	}
-	c := class{extends: extends, from: open, to: int(f.tokens[open].match), fields: map[string]Field{}}
+	c := class{
+		extends: extends, from: open, to: int(f.tokens[open].match), fields: map[string]Field{},
+		known: &Class{Extends: extends, At: i, methods: map[string]*Func{}},
+	}
 	for j := open + 1; j < c.to; {
 		j = f.memberAt(j, &c)
 	}
 	f.classes = append(f.classes, c)
 	if name := &f.tokens[i+1]; name.sort == word && name.text != "extends" {
+		c.known.Name = name.text
 		from, to := f.scope(i)
 		f.bind(Binding{Name: name.text, How: ByClass, from: from, to: to, at: i})
 	}
@@ -85,7 +89,10 @@ func (f *File) memberAt(j int, c *class) int {
 				}
 			}
 		}
-		_, next := f.signature(j)
+		fn, next := f.signature(j)
+		if fn != nil && name != "" {
+			c.known.methods[name] = fn
+		}
 		return max(next, j+1)
 	}
 	var field Field
@@ -145,6 +152,9 @@ func (f *File) changes() {
 		}
 		if b := f.Lookup(t.text, i); b != nil && b.at != i {
 			b.Changed = true
+			if (f.tokens[i+1].is("=") || f.tokens[i+1].is("??=") || f.tokens[i+1].is("||=")) && len(b.later) < maxValues {
+				b.later = append(b.later, i+2)
+			}
 		}
 	}
 }

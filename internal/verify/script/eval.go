@@ -10,6 +10,7 @@ type Node struct {
 	Expr   *Expr
 	Reason string
 	Import Import
+	Class  *Class // for a node that stands for a class
 	env    *env
 }
 
@@ -134,7 +135,9 @@ func (p *Program) binding(n Node, b *Binding, depth int) Node {
 	case ByParam:
 		return n.unknown("parameter")
 	case ByClass:
-		return n.unknown("class")
+		out := n.unknown("class")
+		out.Class = n.File.ClassNamed(b)
+		return out
 	default:
 	}
 	switch {
@@ -252,7 +255,7 @@ func (p *Program) wrapped(n Node, depth int) Node {
 	if e.New || len(e.Args) != 1 {
 		return n
 	}
-	if e.X.Kind == Name && e.X.Text == "require" && e.Args[0].Kind == String {
+	if e.X.Kind == Name && (e.X.Text == "require" || e.X.Text == "import") && e.Args[0].Kind == String {
 		imp := Import{From: e.Args[0].Text, Name: "*"}
 		if file := p.Load(n.File, imp.From); file != nil {
 			if whole, _, ok := file.Exported("="); ok {

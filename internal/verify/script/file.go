@@ -40,6 +40,7 @@ type class struct {
 	from, to int
 	extends  string
 	fields   map[string]Field
+	known    *Class
 }
 
 // Field is a field of a class: its declared type and its value, nil without.

@@ -130,4 +130,5 @@ type Binding struct {
 	Changed  bool // assigned or changed in place after it was made
 	from, to int  // tokens of its scope
 	at       int
+	later    []int // tokens of the values that are assigned to it
 }

@@ -28,6 +28,7 @@ func (r *reader) scripts(names []string, single bool) *tool.SourceError {
 		}
 	}
 	done := map[string]bool{}
+	var files []*script.File
 	for len(roots) > 0 {
 		name := roots[0]
 		roots = roots[1:]
@@ -46,12 +47,18 @@ func (r *reader) scripts(names []string, single bool) *tool.SourceError {
 				}
 			}
 		}
-		s.registrations(f)
+		files = append(files, f)
+	}
+	s.hand = newHanding(s)
+	files = s.hand.follow(files)
+	for _, f := range files {
 		if s.err != nil {
 			return s.err
 		}
+		s.registrations(f)
 	}
-	return nil
+	s.hand.tell()
+	return s.err
 }
 
 // registers says whether a file may register tools at all.
@@ -68,6 +75,7 @@ type scripts struct {
 	*reader
 	files map[string]*script.File // nil for one that cannot be read
 	prog  *script.Program
+	hand  *handing
 	nodes int // of the schema that is being read
 	err   *tool.SourceError
 }
@@ -258,6 +266,9 @@ const sdk = "@modelcontextprotocol/"
 // receiver says whether the receiver of a method call is an MCP server.
 func (s *scripts) receiver(n script.Node) certainty {
 	x := n.Expr.X.X
+	if s.hand.isServer(n.At(x), 0) {
+		return yes
+	}
 	switch x.Kind {
 	case script.Name:
 		b := n.File.Lookup(x.Text, n.Expr.At)
