@@ -143,6 +143,24 @@ func TestAnsweringWhatAGapAsksClosesIt(t *testing.T) {
 			2, nil,
 		},
 		{
+			"a name that is an order, which people say it does", strings.Replace(owned, "[x]", "[wipe_disk]", 1),
+			&tool.Reading{Tools: []tool.Tool{seen("wipe_disk", read)}},
+			map[string]any{"effect": "destructive"},
+			2, nil,
+		},
+		{
+			"a name that is an order, and only reads", strings.Replace(owned, "[x]", "[shop.issueRefund]", 1),
+			&tool.Reading{Tools: []tool.Tool{seen("shop.issueRefund", read)}},
+			map[string]any{"effect": "read"},
+			2, nil,
+		},
+		{
+			"a name that is an order to write", strings.Replace(owned, "[x]", "[create_bin]", 1),
+			&tool.Reading{Tools: []tool.Tool{seen("create_bin", read)}},
+			map[string]any{"effect": "read"},
+			2, nil,
+		},
+		{
 			"evidence that contradicts itself", owned, &tool.Reading{Tools: []tool.Tool{seen("x", read, hint("destructiveHint", true))}},
 			map[string]any{"effect": "destructive"},
 			1, nil,

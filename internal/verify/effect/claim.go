@@ -105,6 +105,9 @@ func effectClaims(ids claimIDs, t *Tool, scopes []string, d *manifest.Action, ri
 		c.scope(scope)
 	}
 	c.inferred()
+	for i := range t.Members {
+		c.order(&t.Members[i], risk)
+	}
 	if len(c.list) == 0 && slices.ContainsFunc(t.Members, func(m tool.Tool) bool { return mcpType(m.Origin.Type) }) {
 		c.claim(Write, ProtocolDefault, tool.Low, "protocol", "An MCP tool that says nothing may write.", t.Origin)
 	}

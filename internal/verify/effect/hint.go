@@ -170,7 +170,7 @@ func (t *Tool) hintWords(m *tool.Tool, words, scopes wordSet, behaviour bool) {
 	}
 	keyword := keywordSource(m.Origin.Type)
 	for _, rule := range wordRules {
-		if rule.behaviour != behaviour || rule.behaviour && preview || rule.keyword && !keyword {
+		if rule.order || rule.behaviour != behaviour || rule.behaviour && preview || rule.keyword && !keyword {
 			continue
 		}
 		word, source := words.first(rule.words), hintKeyword

@@ -91,7 +91,7 @@ func (t *Tool) classify(claims []Claim) {
 	found, _ := annotatedClasses(&t.Tool)
 	for _, eligible := range []bool{true, false} {
 		for _, c := range claims {
-			suggested := c.Basis.Inferred() && c.Value != string(Read) && c.Confidence.AtLeast(tool.Medium)
+			suggested := c.Basis.Inferred() && c.Source != sourceOfName && c.Value != string(Read) && c.Confidence.AtLeast(tool.Medium)
 			if c.Dimension == EffectDimension && c.Eligible == eligible && (eligible || suggested) {
 				found = append(found, effectClass[Effect(c.Value)])
 			}

@@ -6,33 +6,54 @@ import "strings"
 type wordRule struct {
 	tag       string
 	words     []string
-	keyword   bool // only for sources without any structure: see keywordSource
-	scopes    bool // the words of scopes count as well
-	behaviour bool // says what the tool does, not what it is about: silent for a preview
+	keyword   bool     // only for sources without any structure: see keywordSource
+	scopes    bool     // the words of scopes count as well
+	behaviour bool     // says what the tool does, not what it is about: silent for a preview
+	order     bool     // counts only where a name begins with it: a claim and no hint, see order
+	with      []string // an order that needs one of these words in the name as well
 }
+
+// Words that several rules share.
+var (
+	reading = []string{"get", "list", "lookup", "preview", "search", "status", "view"}
+	writing = []string{"cancel", "charge", "create", "delete", "issue", "refund", "remove", "send", "update", "write"}
+	money   = []string{"billing", "charge", "charges", "invoice", "invoices", "payment", "payments", "refund", "refunds"}
+)
 
 // wordRules is the one table of words of §6.1, in the order they are evaluated:
 // what a tool does before what it is about, because the second is graded by the
 // first.
 var wordRules = []wordRule{
-	{tag: "read_only", keyword: true, behaviour: true, words: []string{"get", "list", "lookup", "preview", "search", "status", "view"}},
-	{tag: "write", keyword: true, behaviour: true, words: []string{
-		"cancel", "charge", "create", "delete", "issue", "refund", "remove", "send", "update", "write",
-	}},
+	{tag: "read_only", keyword: true, behaviour: true, words: reading},
+	{tag: "write", keyword: true, behaviour: true, words: writing},
 	{tag: "destructive", behaviour: true, words: []string{"cancel", "delete", "destroy", "remove"}},
-	{tag: "financial_action", scopes: true, words: []string{
-		"billing", "charge", "charges", "invoice", "invoices", "payment", "payments", "refund", "refunds",
-	}},
+	{tag: "financial_action", scopes: true, words: money},
 	{tag: "customer_communication", words: []string{"email", "emails", "message", "messages", "sms"}},
 	{tag: "sensitive_data_access", words: []string{"credential", "credentials", "personal", "pii", "secret", "secrets", "ssn"}},
 	{tag: "code_execution", words: []string{"bash", "command", "execute", "python", "shell"}},
 	{tag: "infrastructure_change", words: []string{
 		"aws", "azure", "cluster", "clusters", "deploy", "droplet", "droplets", "gcp", "kubernetes", "terraform",
 	}},
+	{tag: "destructive", order: true, words: []string{
+		"delete", "destroy", "drop", "erase", "kill", "purge", "remove", "revoke", "terminate", "truncate", "wipe",
+	}},
+	{tag: "financial_action", order: true, words: []string{"charge", "pay", "refund", "transfer", "withdraw"}},
+	{tag: "financial_action", order: true, words: writing, with: money},
+	{tag: "code_execution", order: true, words: []string{"eval", "exec", "execute", "run"}, with: []string{
+		"code", "command", "commands", "query", "script", "scripts", "shell", "sql",
+	}},
+	{tag: "write", order: true, words: writing},
 }
 
 // outgoing are the words that make a message one that leaves the company.
 var outgoing = []string{"customer", "external", "send"}
+
+// things are orders that are things as well, and lookedAt what one asks of a
+// thing: refund_status tells and issue_read shows.
+var (
+	things   = []string{"charge", "drop", "issue", "refund", "transfer"}
+	lookedAt = []string{"details", "history", "info", "policy", "read", "summary"}
+)
 
 // keywordSource says whether words are all that a source type offers: there is
 // no protocol behind a function in code (§6.1).
