@@ -25,7 +25,7 @@ const (
 // golang reads the Go files among names, package by package: constants, types
 // and handlers of a registration may stand in any file of its package.
 func (r *reader) golang(names []string) *tool.SourceError {
-	g := &golang{reader: r, files: token.NewFileSet(), packages: map[string]*goPackage{}}
+	g := &golang{reader: r, files: token.NewFileSet(), packages: map[string]*goPackage{}, modules: map[string]string{}}
 	var dirs []string
 	for _, name := range names {
 		if path.Ext(name) != ".go" {
@@ -46,6 +46,7 @@ func (r *reader) golang(names []string) *tool.SourceError {
 			g.registrations(p, f)
 		}
 	}
+	g.handed()
 	return nil
 }
 
@@ -54,6 +55,7 @@ type golang struct {
 	files    *token.FileSet
 	packages map[string]*goPackage // by directory
 	dirs     []string              // of packages, in order
+	modules  map[string]string     // path of the module of a go.mod, by directory
 	depth    int                   // of the current trace
 	steps    int                   // of the current trace
 	parts    int                   // of the current string
@@ -67,6 +69,9 @@ type goPackage struct {
 	values map[string]goValue // package-level constants and variables
 	funcs  map[string]goFunc
 	types  map[string]goType
+
+	kinds   map[string]goValue // package-level variables with a declared type
+	methods map[string]goFunc  // by type.name
 
 	assigned map[*ast.FuncDecl]map[string][]ast.Expr
 }
@@ -124,7 +129,7 @@ func (g *golang) load(dir string, names []string) *tool.SourceError {
 	if !known {
 		return nil
 	}
-	p := &goPackage{dir: dir, values: map[string]goValue{}, funcs: map[string]goFunc{}, types: map[string]goType{}, assigned: map[*ast.FuncDecl]map[string][]ast.Expr{}}
+	p := &goPackage{dir: dir, values: map[string]goValue{}, funcs: map[string]goFunc{}, types: map[string]goType{}, assigned: map[*ast.FuncDecl]map[string][]ast.Expr{}, kinds: map[string]goValue{}, methods: map[string]goFunc{}}
 	for _, name := range mine {
 		if err := g.parse(p, name); err != nil {
 			return err
@@ -136,7 +141,7 @@ func (g *golang) load(dir string, names []string) *tool.SourceError {
 }
 
 func (g *golang) parse(p *goPackage, name string) *tool.SourceError {
-	tree, err := parser.ParseFile(g.files, name, g.text[name], parser.SkipObjectResolution)
+	tree, err := parser.ParseFile(g.files, name, g.text[name], 0)
 	if err != nil {
 		line := 0
 		if list, ok := errors.AsType[scanner.ErrorList](err); ok && len(list) > 0 {
@@ -172,6 +177,9 @@ func (p *goPackage) declare(f *goFile, decl ast.Decl) {
 		if d.Recv == nil || p.funcs[d.Name.Name].decl == nil {
 			p.funcs[d.Name.Name] = goFunc{f, d}
 		}
+		if d.Recv != nil && len(d.Recv.List) == 1 {
+			p.methods[callee(bare(d.Recv.List[0].Type))+"."+d.Name.Name] = goFunc{f, d}
+		}
 	case *ast.GenDecl:
 		for _, spec := range d.Specs {
 			switch s := spec.(type) {
@@ -179,6 +187,9 @@ func (p *goPackage) declare(f *goFile, decl ast.Decl) {
 				p.types[s.Name.Name] = goType{f, s}
 			case *ast.ValueSpec:
 				for i, name := range s.Names {
+					if s.Type != nil {
+						p.kinds[name.Name] = goValue{file: f, kind: s.Type}
+					}
 					if len(s.Values) == len(s.Names) {
 						p.values[name.Name] = goValue{f, s.Values[i], s.Type}
 					}
@@ -201,7 +212,7 @@ type scope struct {
 func (s scope) imported(e ast.Expr) (from, name string) {
 	switch x := e.(type) {
 	case *ast.SelectorExpr:
-		if id, ok := x.X.(*ast.Ident); ok {
+		if id, ok := x.X.(*ast.Ident); ok && object(id) == nil { // else a variable hides the package
 			return s.f.imports[id.Name], x.Sel.Name
 		}
 	case *ast.Ident: // of a package that is imported with a dot
@@ -452,7 +463,7 @@ func (g *golang) traceBody(p *goPackage, fn goFunc) string {
 func (g *golang) traceOther(from, name string) string {
 	for _, dir := range g.dirs {
 		p := g.packages[dir]
-		if !strings.HasSuffix(from, "/"+path.Base(dir)) {
+		if !g.imports(from, dir) {
 			continue
 		}
 		if fn := p.funcs[name]; fn.decl != nil && fn.decl.Body != nil {

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"go/ast"
 	"go/token"
-	"path"
 	"strconv"
 	"strings"
 )
@@ -244,7 +243,7 @@ func (g *golang) foreign(from, name string) (ast.Expr, scope, bool) {
 	}
 	for _, dir := range g.dirs {
 		p := g.packages[dir]
-		if v, ok := p.values[name]; ok && strings.HasSuffix(from, "/"+path.Base(dir)) {
+		if v, ok := p.values[name]; ok && g.imports(from, dir) {
 			return v.expr, scope{p: p, f: v.file}, true
 		}
 	}
