@@ -241,6 +241,9 @@ func TestEveryRuleHasAPageWhoseExamplesAreFixtures(t *testing.T) {
 	}
 	for _, page := range pages {
 		id := strings.TrimSuffix(filepath.Base(page), ".md")
+		if strings.HasPrefix(id, "SHIP-") {
+			continue // of a check of verification
+		}
 		if r, ok := rule.ByID(id); id != "README" && (!ok || r.ID != id) {
 			t.Errorf("%s is the page of no rule", page)
 		}
