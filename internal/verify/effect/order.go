@@ -57,7 +57,7 @@ func orders(name string) (verbs, words wordSet) {
 		words[word] = true
 	}
 	for _, at := range heads {
-		if at < len(list) && !isThing(list[at:]) {
+		if at < len(list) && !isThing(list[at:]) && !handsOver(list[at:]) {
 			verbs[list[at]] = true
 		}
 	}
@@ -78,6 +78,12 @@ func isThing(words []string) bool {
 		}
 	}
 	return true
+}
+
+// handsOver says whether the words are how SDKs call a handoff to another agent:
+// transfer_to_billing moves a conversation, not money.
+func handsOver(words []string) bool {
+	return len(words) > 2 && words[0] == "transfer" && words[1] == "to"
 }
 
 // nameWords are the words of a part of a name in lower case, in their order:

@@ -52,7 +52,7 @@ func TestANameThatIsAnOrderOutranksThePromiseToRead(t *testing.T) {
 func TestANameThatIsNoOrderAsksNothing(t *testing.T) {
 	for _, name := range []string{
 		"list_payments", "get_refund", "search_wiped", "payment_status", "show_drop", "wiped_disks", "killer_list", "transfers",
-		"refund_status", "refund_status_lookup", "issue_read", "issue.list", "transferHistory", "charge_details", "drop_info",
+		"refund_status", "refund_status_lookup", "issue_read", "issue.list", "transferHistory", "charge_details", "drop_info", "transfer_to_billing_agent", "transferToHuman",
 		"run_report", "run", "queries_run", "run_queried", "sqlRun", "commander", "payee", "payments.list", "bins_create",
 		"creates_bin", "updates", "shop.list_payments", "disk_wipe", "erasers", "__", "...", "7", "é_wipé",
 	} {
