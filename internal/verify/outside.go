@@ -2,34 +2,21 @@ package verify
 
 import (
 	"fmt"
-	"path"
-	"slices"
 	"strings"
 
 	"plimsoll.dev/internal/gate/redact"
 )
 
 // outside names the changed files that look like tools or agents and that no
-// source of the manifest reads (docs/spec/boundary.md §6.4): the verdict says
-// nothing about them. It is "" when there is none.
+// source of the manifest reads (docs/spec/boundary.md §6.4): nothing of them was
+// judged, and those that the change adds are asked about. It is "" when there is none.
 func (r *Run) outside() string {
-	if r.HeadSide == nil {
-		return ""
-	}
-	read := map[string]bool{}
-	for _, f := range r.HeadSide.Files {
-		read[path.Join(path.Dir(r.Input.ManifestPath), f.Path)] = true
-	}
 	var names []string
-	for _, res := range r.Gate {
-		for _, name := range res.Undeclared {
-			if !read[name] && present(r.Input.HeadRoot, name) {
-				names = append(names, redact.Text(name))
-			}
+	for _, u := range r.unreadFiles() {
+		if present(r.Input.HeadRoot, u.name) {
+			names = append(names, redact.Text(u.name))
 		}
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
 	count := len(names)
 	if count == 0 {
 		return ""

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plimsoll.dev/internal/verify"
+	"plimsoll.dev/internal/verify/decision"
 )
 
 // listed is a list of the given tools, one a line from the second on.
@@ -80,5 +81,84 @@ agent_bindings:
 				t.Errorf("says %q, want %q\n%s", said, c.want, text)
 			}
 		})
+	}
+}
+
+// The host of a server offers all of its tools: a new one that a closed list
+// leaves out beside others of the same server is for a person.
+func TestNewToolsBesideBoundOnesAreAskedAbout(t *testing.T) {
+	const manifest = `version: "0.1"
+project: {name: shop}
+agent: {name: helper, declared_purpose: ["look up orders"]}
+environment: {target: staging}
+tool_sources:
+  - {id: shop, type: mcp, path: tools.json}
+  - {id: more, type: mcp, path: more.json}
+agent_bindings:
+  declarations:
+    - {agent: root, complete: true, tools: [%s], handoffs: [], reason: reviewed}
+action_surface:
+  actions:
+    - {tool: a, effect: read, scopes: ["orders:read"], authority: {mode: scoped, auth_type: oauth2}}
+permissions: {scopes: ["orders:read"]}
+checks: {ignore: [{check_id: SHIP-SCHEMA-MISSING-OUTPUT-SCHEMA, reason: text by design}]}
+`
+	one := fmt.Sprintf(manifest, "a")
+	renamed := strings.Replace(one, "id: more", "id: rest", 1)
+	files := func(text, shop, more string) map[string]string {
+		return map[string]string{"shipgate.yaml": text, "tools.json": shop, "more.json": more}
+	}
+	for _, c := range []struct {
+		name       string
+		base, head map[string]string
+		asked      bool
+	}{
+		{"beside a bound one", files(one, listed("a"), listed("x")), files(one, listed("a", "b"), listed("x")), true},
+		{"of a server that nobody has", files(one, listed("a"), listed("x")), files(one, listed("a"), listed("x", "y")), false},
+		{"of a name that another server had", files(one, listed("a"), listed("x")), files(one, listed("a", "x"), listed("x")), true},
+		{"there already", files(one, listed("a", "b"), listed("x")), files(one, listed("b", "a"), listed("x")), false},
+		{"no more there", files(one, listed("a", "b"), listed("x")), files(one, listed("a"), listed("x")), false},
+		{"of a source with another name", files(one, listed("a", "b"), listed("x")), files(renamed, listed("a", "b"), listed("x")), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := run(t, c.base, c.head, nil)
+			var asked []decision.Gap
+			for _, g := range r.Decision.Coverage.Gaps {
+				if g.Kind == "source_warning" && g.Subject == "agent_bindings" {
+					asked = append(asked, g)
+				}
+			}
+			if !c.asked {
+				if len(asked) > 0 {
+					t.Errorf("asks %+v", asked)
+				}
+				return
+			}
+			if r.Decision.Decision != decision.ReviewRequired || r.CanMerge || r.Fix.Safe || len(asked) != 1 {
+				t.Fatalf("%s", r.Text(false))
+			}
+			next := asked[0].Next
+			if next.Template == nil || next.Template.Edits[0].Pointer != "/agent_bindings/declarations/0/tools" || len(next.Accepted) != 1 {
+				t.Errorf("asks for %+v", next)
+			}
+			if want := "key agent_bindings.declarations[0].tools[].tool in shipgate.yaml after line 10"; !strings.Contains(next.Expects, want) {
+				t.Errorf("%q does not say %q", next.Expects, want)
+			}
+		})
+	}
+}
+
+// Many such tools are one question, whatever their number.
+func TestManyNewToolsAreOneQuestion(t *testing.T) {
+	base := map[string]string{"shipgate.yaml": readOnly, "tools.json": getOrder}
+	var more []string
+	for i := range 30 {
+		more = append(more, fmt.Sprintf(`{"name": "more_%02d", "description": "Something of the shop.", "inputSchema": {"type": "object"}}`, i))
+	}
+	head := map[string]string{"shipgate.yaml": readOnly, "tools.json": strings.Replace(getOrder, `[{"name"`, "["+strings.Join(more, ",")+`,{"name"`, 1)}
+	r := run(t, base, head, nil)
+	d := r.Decision
+	if d.Decision != decision.ReviewRequired || d.Coverage.SourceWarnings != 1 || len(d.Coverage.Gaps) != 1 || len(d.Coverage.Gaps[0].Next.Template.Edits) > 10 {
+		t.Errorf("%s", r.Text(false))
 	}
 }

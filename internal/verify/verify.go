@@ -241,6 +241,8 @@ func (r *Run) judge() error {
 		introduced: r.BaseStatus == "missing_manifest",
 	}
 	r.compareEarlier()
+	head := r.HeadSide.Surface
+	head.Warnings = append(append(head.Warnings, r.undeclared()...), r.offered()...)
 	var extra []check.Finding
 	if !in.Options.Scan {
 		extra = append(c.findings(), boundaryFindings(r.Gate)...)

@@ -376,7 +376,7 @@ action_surface:
 
 // A tool that destroys is found with the line where it stands, and never passes
 // once an agent has it. Where a closed list keeps it from every agent, that is
-// said.
+// said, and a person is asked when the agent has the server's other tools.
 func TestAToolThatDestroysIsFoundInEverySample(t *testing.T) {
 	t.Parallel()
 	for _, c := range sampleAdditions {
@@ -392,6 +392,10 @@ func TestAToolThatDestroysIsFoundInEverySample(t *testing.T) {
 				note := "1 tool is bound to no agent: " + c.tool + ", " + c.file + ":" + itoa(line)
 				if !slices.Contains(a.Review.Notes, note) || !strings.Contains(r.text(t), note) {
 					t.Errorf("no note %q in %q\n%s", note, a.Review.Notes, r.text(t))
+				}
+				// A host offers all of a server; an API is not offered as a whole.
+				if a.CanMerge != (c.sample == "openapi-service") || !a.CanMerge && a.Decision != "review_required" {
+					t.Errorf("unbound: %s (%s)\n%s", a.Decision, a.Release.Reason, r.text(t))
 				}
 				head = edited(t, head, c.bind...)
 			}

@@ -31,13 +31,24 @@ func (d *Decision) conclude(c contributions, degraded string) {
 		d.say(ByReview, ReviewRequired, fmt.Sprintf("%s with authority that is not limited by scopes: a person decides.",
 			count(g.Semantic.Concerns, "action works", "actions work")))
 	case g.SourceWarnings > 0:
-		d.say(ByReview, ReviewRequired, fmt.Sprintf("%s not understood in full: a person looks at what was left out.",
-			count(g.SourceWarnings, "source was", "sources were")))
+		d.say(ByReview, ReviewRequired, g.warnedReason())
 	case g.ReviewRecommended:
 		d.say(ByReview, ReviewRequired, recommended)
 	default:
 		d.say(ByNothing, Passed, "Every reachable tool is known, and nothing is open.")
 	}
+}
+
+// warnedReason is what the warnings ask a person; what the change adds beside the
+// declared agents is named before what was merely not understood.
+func (c *Coverage) warnedReason() string {
+	switch {
+	case slices.Contains(c.besides, UndeclaredSource):
+		return "The change adds what looks like tools or agents and no source reads: a person declares it or looks at it."
+	case slices.Contains(c.besides, UnboundNewTool):
+		return "The change adds a tool to a server whose other tools the agent has: a person says who has it."
+	}
+	return fmt.Sprintf("%s not understood in full: a person looks at what was left out.", count(c.SourceWarnings, "source was", "sources were"))
 }
 
 const recommended = "A tool was read with less than high confidence, or a severe finding rests on evidence that decides nothing: a person looks at it."

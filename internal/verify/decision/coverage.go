@@ -231,6 +231,7 @@ func (b *builder) extraction(c *Coverage) string {
 	c.SourceWarnings = len(groups)
 	missing := ""
 	for i := range groups {
+		c.besides = append(c.besides, groups[i].code)
 		if groups[i].missing && missing == "" {
 			missing = groups[i].name
 		}

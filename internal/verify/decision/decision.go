@@ -130,6 +130,7 @@ type Coverage struct {
 	Binding            BindingCoverage  `json:"binding_coverage"`
 	Semantic           SemanticCoverage `json:"semantic_coverage"`
 	Gaps               []Gap            `json:"evidence_gaps"`
+	besides            []string         // what the groups of warnings are about, "" for what was not understood
 }
 
 // IdentityCoverage counts tools by how well it is known which is which.

@@ -18,8 +18,20 @@ type warned struct {
 	at      tool.Origin
 	why     []string
 	dynamic []tool.Dynamic
-	missing bool // the remedy is to provide the source
+	missing bool           // the remedy is to provide the source
+	adds    []tool.Warning // what a person may add to the manifest, by the code of the group
+	code    string         // UndeclaredSource or UnboundNewTool, "" for what was not understood
 }
+
+// Codes of warnings about what a change adds beside the declared agents. All of
+// a code count as one source (D70.X9, D70.X10).
+const (
+	UndeclaredSource = "undeclared_tool_source"
+	UnboundNewTool   = "unbound_new_tool"
+)
+
+// besides is the manifest key that such warnings are about.
+var besides = map[string]string{UndeclaredSource: "tool_sources", UnboundNewTool: "agent_bindings"}
 
 // Codes of warnings that say that a source is not there to be read.
 var missingCodes = map[string]bool{
@@ -60,6 +72,17 @@ func (b *builder) warnings() []warned {
 	}
 	warnings = append(warnings, head.Warnings...)
 	for i := range warnings {
+		if key := besides[warnings[i].Code]; key != "" {
+			// Apart from a source that has the same name.
+			name := "\x00" + key
+			g := groups[name]
+			if g == nil {
+				g = &warned{name: key, at: tool.Origin{Type: "manifest", Ref: key}, code: warnings[i].Code}
+				groups[name] = g
+			}
+			g.why, g.adds = append(g.why, warnings[i].Message), append(g.adds, warnings[i])
+			continue
+		}
 		g := group(warnings[i].SourceID, warnings[i].Origin)
 		g.missing = g.missing || missingCodes[warnings[i].Code]
 		g.why = append(g.why, warnings[i].Message)
@@ -72,7 +95,7 @@ func (b *builder) warnings() []warned {
 		}
 		list = append(list, *g)
 	}
-	slices.SortFunc(list, func(a, b warned) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(list, func(a, b warned) int { return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.code, b.code)) })
 	return list
 }
 
@@ -144,6 +167,10 @@ func (b *builder) warningGap(w *warned) Gap {
 	}
 	g := b.row(&issue)
 	switch {
+	case w.code == UndeclaredSource:
+		g.Next = b.declareSources(w)
+	case w.code == UnboundNewTool:
+		g.Next = b.bindOffered(w)
 	case w.missing:
 		g.Next = b.provideSource(w)
 	case len(w.dynamic) > 0:

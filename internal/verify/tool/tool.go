@@ -173,6 +173,10 @@ type Warning struct {
 	Message  string // one sentence, no value of a secret
 	SourceID string
 	Origin   Origin
+
+	// What a person may add to the manifest about it: Name, to the list at
+	// Pointer (RFC 6901). Both are empty where no key of the manifest answers.
+	Name, Pointer string
 }
 
 // State is how the reading of one source ended.
