@@ -91,6 +91,9 @@ func (f *File) After(i int) (member string, called bool, computed *Expr) {
 	return "", false, nil
 }
 
+// Pos is the place of a token.
+func (f *File) Pos(i int) Position { return f.tokens[i].pos() }
+
 // Before says whether the token before i is that word.
 func (f *File) Before(i int, text string) bool { return i > 0 && f.tokens[i-1].isWord(text) }
 

@@ -20,6 +20,7 @@ type goHanding struct {
 	places  map[ast.Node]map[string]int // of the names of a declaration
 	found   []tool.Dynamic
 	changed bool
+	steps   int // of the node that is looked at
 }
 
 // goAt is where an expression is looked at from.
@@ -71,6 +72,10 @@ func (h *goHanding) open(reason string, at goAt, pos token.Pos) {
 func (h *goHanding) scan(at goAt) {
 	called := map[ast.Expr]bool{}
 	ast.Inspect(at.f.tree, func(n ast.Node) bool {
+		if n != nil && h.steps > maxAsked { // what was not looked at may be a server
+			h.open("too_deep", at, n.Pos())
+		}
+		h.steps = 0
 		switch x := n.(type) {
 		case *ast.CallExpr:
 			called[plain(x.Fun)] = true

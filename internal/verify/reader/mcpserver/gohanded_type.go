@@ -14,7 +14,7 @@ var libraryServer = &ast.BadExpr{}
 
 // isServer says whether an expression is known to be a server.
 func (h *goHanding) isServer(at goAt, e ast.Expr, depth int) bool {
-	if depth > maxType {
+	if h.steps++; depth > maxType || h.steps > maxAsked {
 		return false
 	}
 	switch x := e.(type) {
@@ -92,7 +92,7 @@ func (h *goHanding) valueOf(id *ast.Ident, o *goObject) (ast.Expr, int) {
 
 // typeOf is the type of an expression as far as it is written down, and where.
 func (h *goHanding) typeOf(at goAt, e ast.Expr, depth int) (goAt, ast.Expr) {
-	if depth > maxType {
+	if h.steps++; depth > maxType || h.steps > maxAsked {
 		return at, nil
 	}
 	switch x := e.(type) {
@@ -292,7 +292,7 @@ func (h *goHanding) serverType(at goAt, typ ast.Expr, depth int) bool {
 // targets are the functions of the source that a call may run, and whether
 // these are all of them.
 func (h *goHanding) targets(at goAt, fun ast.Expr, depth int) ([]goTarget, bool) {
-	if depth > maxType {
+	if h.steps++; depth > maxType || h.steps > maxAsked {
 		return nil, false
 	}
 	switch x := plain(fun).(type) {

@@ -26,7 +26,8 @@ var inner = []string{"server", "experimental", "tasks"}
 const (
 	maxRounds  = 24
 	maxLookups = 20_000_000
-	maxServer  = 24 // how deep a value is followed
+	maxServer  = 24     // how deep a value is followed
+	maxAsked   = 20_000 // values that are looked at for one mention or call
 )
 
 // handing finds out where a server goes: which names and parameters hold one,
@@ -41,6 +42,7 @@ type handing struct {
 	next    []*script.File // that a server is handed to
 	found   []tool.Dynamic
 	lookups int
+	steps   int // of the mention that is looked at
 	changed bool
 }
 
@@ -105,7 +107,11 @@ func (h *handing) scan(f *script.File) {
 			h.found = append(h.found, tool.Dynamic{Kind: "binding", Reason: "too_deep", Origin: h.origin(f.Path, 1, 1)})
 			return
 		}
+		h.steps = 0
 		h.mention(f, i, name)
+		if h.steps > maxAsked { // what was not looked at may be a server
+			h.open("too_deep", script.Node{File: f, Expr: &script.Expr{Pos: f.Pos(i)}})
+		}
 	}
 }
 
@@ -226,7 +232,7 @@ func (h *handing) vessel(b *script.Binding, n script.Node) bool {
 
 // isServer says whether an expression is known to be a server.
 func (h *handing) isServer(n script.Node, depth int) bool {
-	if n.Expr == nil || depth > maxServer {
+	if h.steps++; n.Expr == nil || depth > maxServer || h.steps > maxAsked {
 		return false
 	}
 	switch e := n.Expr; e.Kind {

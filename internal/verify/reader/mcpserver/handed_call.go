@@ -51,7 +51,7 @@ func (h *handing) given(f *script.File, i int) {
 
 // carried are the keys under which an argument holds a server: "" for itself.
 func (h *handing) carried(n script.Node, depth int) []string {
-	if n.Expr == nil || depth > 8 {
+	if h.steps++; n.Expr == nil || depth > 8 || h.steps > maxAsked {
 		return nil
 	}
 	if h.isServer(n, 0) {

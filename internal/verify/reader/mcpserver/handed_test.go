@@ -1,6 +1,7 @@
 package mcpserver_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -116,8 +117,18 @@ func TestServersHandedInCirclesAndCrowds(t *testing.T) {
 	if r := read(t, "s.ts", files("s.ts", crowd)); len(r.Dynamic) != 20_000 {
 		t.Errorf("%d dynamic surfaces", len(r.Dynamic))
 	}
-	wide := head + "more(" + strings.Repeat("server, ", 50_000) + ");\n"
+	wide := head + "more(" + strings.Repeat("server, ", 5_000) + ");\n"
 	same(t, "many arguments", dynamics(read(t, "s.ts", files("s.ts", wide))), []string{"binding handed_on @s.ts:4"})
 	deep := head + strings.Repeat("{ const s = server; { const s = new McpServer({});", 90) + "more(s);" + strings.Repeat("}", 180)
 	same(t, "many scopes", dynamics(read(t, "s.ts", files("s.ts", deep))), []string{"binding handed_on @s.ts:4"})
+	var many strings.Builder
+	many.WriteString(head + "const s0 = name;\n")
+	for i := range 12 {
+		x := fmt.Sprintf("s%d", i)
+		fmt.Fprintf(&many, "const s%d = %s.server%s;\n", i+1, x, strings.Repeat(" ?? "+x, 100))
+	}
+	many.WriteString("more(s12);\n")
+	if got := dynamics(read(t, "s.ts", files("s.ts", many.String()))); !slices.Contains(got, "binding too_deep @s.ts:17") {
+		t.Errorf("many ways: %v", got)
+	}
 }
