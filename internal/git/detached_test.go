@@ -403,15 +403,15 @@ func TestWhereASuppliedDiffComesFrom(t *testing.T) {
 		large := plain(t, files{"large.diff": strings.Repeat("x", 32<<20+1)})
 		_ = failed(t, large, gate.DiffTooLarge, file("large.diff"))
 	})
-	t.Run("over two million lines", func(t *testing.T) {
+	t.Run("over two and a half million lines", func(t *testing.T) {
 		t.Parallel()
-		long := plain(t, files{"long.diff": strings.Repeat("\n", 2_000_001)})
+		long := plain(t, files{"long.diff": strings.Repeat("\n", 2_500_001)})
 		_ = failed(t, long, gate.DiffTooLarge, file("long.diff"))
 	})
 	stdin := func(in io.Reader) func(*requestOf) { return func(q *requestOf) { q.Diff = &git.Supplied{Reader: in} } }
 	for name, in := range map[string]io.Reader{
 		"too long":   strings.NewReader(strings.Repeat("x", 32<<20+1)),
-		"many lines": strings.NewReader(strings.Repeat("\n", 2_000_001)),
+		"many lines": strings.NewReader(strings.Repeat("\n", 2_500_001)),
 		"breaks off": io.MultiReader(strings.NewReader("diff"), iotest.ErrReader(errors.New("gone"))),
 	} {
 		t.Run(name, func(t *testing.T) { _ = failed(t, r, gate.StdinTooLarge, stdin(in)) })

@@ -33,7 +33,7 @@ import (
 const (
 	timeout       = 60 * time.Second
 	patchBound    = 32 << 20
-	patchLines    = 2_000_000 // each costs memory of its own, however short
+	patchLines    = 2_500_000 // each costs memory of its own, however short
 	listingBound  = 64 << 20
 	entryBound    = 16 << 20
 	settingsBound = 1 << 20

@@ -280,6 +280,6 @@ func TestWhatTheTwoAfterStatesAre(t *testing.T) {
 func TestAChangeOfTooManyLinesIsNotRead(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t, files{"notes.txt": advice})
-	r.write(files{"notes.txt": strings.Repeat("\n", 2_100_000)})
+	r.write(files{"notes.txt": strings.Repeat("\n", 2_600_000)})
 	_ = failed(t, r, gate.GitFailed)
 }
