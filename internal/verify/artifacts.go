@@ -374,19 +374,23 @@ func (r *Run) inputSet() report.InputSet {
 	return s
 }
 
-// changedBlobs are the changed files that the head still has.
+// changedBlobs are the changed files that the head still has. They are read
+// once: the subject and the input set name the same bytes.
 func (r *Run) changedBlobs() []report.Blob {
+	if r.changed != nil {
+		return r.changed
+	}
 	from := "git_blob"
 	if r.Input.HeadRef == "" {
 		from = "worktree"
 	}
-	var blobs []report.Blob
+	r.changed = []report.Blob{}
 	for _, name := range r.Input.ChangedFiles {
 		if text, ok := readWhole(r.Input.HeadRoot, name); ok {
-			blobs = append(blobs, report.Blob{Path: name, Source: from, SHA256: hashed(string(text)), Size: int64(len(text))})
+			r.changed = append(r.changed, report.Blob{Path: name, Source: from, SHA256: hashed(string(text)), Size: int64(len(text))})
 		}
 	}
-	return blobs
+	return r.changed
 }
 
 func readWhole(root fs.FS, name string) ([]byte, bool) {

@@ -8,6 +8,7 @@
 package verify
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,6 +21,7 @@ import (
 	"plimsoll.dev/internal/verify/check"
 	"plimsoll.dev/internal/verify/decision"
 	"plimsoll.dev/internal/verify/delta"
+	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/report"
 )
 
@@ -97,7 +99,9 @@ type Run struct {
 	Decision           *decision.Decision // nil when nothing was decided
 	Actions            *delta.Actions
 	summary            decision.Summary
-	facts              []delta.Fact // of the head, as the artifacts repeat them
+	policyGaps         []effect.Issue
+	changed            []report.Blob // see changedBlobs
+	facts              []delta.Fact  // of the head, as the artifacts repeat them
 	TrustRootTouched   bool
 	PolicyWeakened     bool
 	Fix                *report.FixTask // nil when nothing is left to do
@@ -275,8 +279,9 @@ func (r *Run) decide(baseline decision.BaselineDelta) {
 	m := r.HeadSide.Surface.Manifest
 	findings := r.Evaluation.Findings
 	r.summary = decision.Summarize(findings, r.HeadSide.Surface)
+	r.policyGaps = check.PolicyGaps(r.Subject)
 	in := decision.Input{
-		Findings: findings, Head: r.HeadSide.Surface, PolicyGaps: check.PolicyGaps(r.Subject),
+		Findings: findings, Head: r.HeadSide.Surface, PolicyGaps: r.policyGaps,
 		Summary: r.summary, ConfigPath: r.Input.ManifestPath,
 		Mode: r.Mode, FailOn: decision.FailOn(r.Input.Options.FailOn, severities(m.CI.FailOn), r.Mode),
 		NewOnly: r.Input.Options.NewOnly, Baseline: baseline,
@@ -433,12 +438,12 @@ func (r *Run) unread() error {
 		detail += " " + sentence(string(r.Diff.Detail))
 	}
 	if r.Diff.FetchRepairable && len(r.Input.Gap.Needs) > 0 {
-		r.BaseStatus = orElse(r.BaseStatus, "ref_missing")
+		r.BaseStatus = cmp.Or(r.BaseStatus, "ref_missing")
 		return r.fail(control.Outcome{Reason: detail, Route: &control.Action{
 			Kind: control.FetchBase, Expects: strings.Join(r.Input.Gap.Needs, " "), Why: string(r.Diff.Remediation),
 		}})
 	}
-	r.BaseStatus = orElse(r.BaseStatus, "archive_failed")
+	r.BaseStatus = cmp.Or(r.BaseStatus, "archive_failed")
 	return r.fail(control.Outcome{Reason: detail, Person: &control.Person{Why: string(r.Diff.Remediation), Reviewers: r.reviewers()}})
 }
 
@@ -452,7 +457,7 @@ func sentence(s string) string {
 
 // unloaded ends a run whose head could not be loaded.
 func (r *Run) unloaded() error {
-	r.BaseStatus = orElse(r.BaseStatus, "skipped")
+	r.BaseStatus = cmp.Or(r.BaseStatus, "skipped")
 	if !errors.Is(r.Err, ErrNoManifest) {
 		return r.fail(control.Outcome{
 			Reason: "The head could not be read: " + firstLine(r.Err.Error()),
@@ -485,7 +490,7 @@ func (r *Run) openReview() bool {
 // preview says what a verification would need, and runs none (§9.3).
 func (r *Run) preview() error {
 	r.Execution, r.Applicability, r.Mode = NotRun, NotEvaluated, "preview"
-	r.BaseStatus = orElse(r.BaseStatus, "not_requested")
+	r.BaseStatus = cmp.Or(r.BaseStatus, "not_requested")
 	if r.Diff.FetchRepairable && len(r.Input.Gap.Needs) > 0 {
 		r.Headline = "The change cannot be read yet."
 		return r.control(control.Outcome{Reason: r.Headline, Route: &control.Action{
@@ -509,11 +514,4 @@ func (r *Run) preview() error {
 	return r.control(control.Outcome{Reason: r.Headline, Owed: true, Route: &control.Action{
 		Kind: control.Initialize, Command: r.command().initialize(), Why: "A first manifest is written from what the repository shows; a person reviews it.",
 	}})
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

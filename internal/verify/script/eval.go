@@ -1,6 +1,9 @@
 package script
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // Node is an expression in its file, with the values of loop variables that it
 // is looked at with. Reason says why a node of kind Unknown is unknown; Import
@@ -189,7 +192,7 @@ func (p *Program) member(n Node, key string, depth int) Node {
 	case Array:
 		items, complete := p.items(n, depth)
 		for i, item := range items {
-			if decimal(i) == key {
+			if strconv.Itoa(i) == key {
 				return p.reduce(item, depth+1)
 			}
 		}

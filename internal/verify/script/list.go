@@ -1,14 +1,10 @@
 package script
 
-import "strconv"
-
 // Property is one property of an object, spreads and computed keys resolved.
 type Property struct {
 	Key  string
 	Node Node
 }
-
-func decimal(i int) string { return strconv.Itoa(i) }
 
 // Props are the properties of the object that n stands for, in order; a later
 // one of the same key stands. It answers false when not all of them can be read.

@@ -12,7 +12,7 @@ import (
 // program is a sample of Python that a fuzz target starts from.
 func program(f *testing.F, name string) []byte {
 	f.Helper()
-	text, err := os.ReadFile("testdata/" + name)
+	text, err := os.ReadFile(samples + name)
 	if err != nil {
 		f.Fatal(err)
 	}

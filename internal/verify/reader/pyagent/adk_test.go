@@ -33,7 +33,7 @@ func noted(t *testing.T, r *tool.Reading, name string) string {
 }
 
 func TestTheADKSample(t *testing.T) {
-	dir := os.DirFS("testdata/google_adk_agent")
+	dir := os.DirFS(samples + "google_adk_agent")
 	r, err := pyagent.ReadADKSource(nil, manifest.Source{ID: "adk_support", Type: "google_adk", Path: "agent.py"}, dir)
 	if err != nil {
 		t.Fatal(err)

@@ -8,10 +8,13 @@ import (
 	"plimsoll.dev/internal/verify/reader/pyagent"
 )
 
+// samples are the programs that the gate tries itself on, too.
+const samples = "../../../../examples/self-check/"
+
 func TestTheRefundAgentSample(t *testing.T) {
 	m := &manifest.Manifest{Name: "shipgate.yaml"}
 	s := manifest.Source{ID: "openai_sdk_static", Type: "openai_agents_sdk", Path: "agents/refund_agent.py"}
-	r, err := pyagent.ReadAgentsSDK(m, s, os.DirFS("testdata/support_refund_agent"))
+	r, err := pyagent.ReadAgentsSDK(m, s, os.DirFS(samples+"support_refund_agent"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func crew(t *testing.T, path string, files map[string]string) *tool.Reading {
 }
 
 func TestTheCrewAISample(t *testing.T) {
-	r, err := pyagent.ReadCrewAISource(nil, manifest.Source{ID: "crewai_agent", Type: "crewai", Path: "crew.py"}, os.DirFS("testdata/simple_crewai_agent"))
+	r, err := pyagent.ReadCrewAISource(nil, manifest.Source{ID: "crewai_agent", Type: "crewai", Path: "crew.py"}, os.DirFS(samples+"simple_crewai_agent"))
 	if err != nil {
 		t.Fatal(err)
 	}

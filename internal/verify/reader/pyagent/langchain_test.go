@@ -11,7 +11,7 @@ import (
 func TestTheLangChainSample(t *testing.T) {
 	m := &manifest.Manifest{Name: "shipgate.yaml"}
 	s := manifest.Source{ID: "langchain_agent", Type: "langchain", Path: "agent.py"}
-	r, err := pyagent.ReadLangChainSource(m, s, os.DirFS("testdata/simple_langchain_agent"))
+	r, err := pyagent.ReadLangChainSource(m, s, os.DirFS(samples+"simple_langchain_agent"))
 	if err != nil {
 		t.Fatal(err)
 	}
