@@ -152,6 +152,37 @@ var layers = []layer{
 		may: []string{"internal/gate/...", "internal/gate", "internal/verify/..."},
 	},
 
+	{
+		path: "internal/verify/handoff", why: "one packet for the next agent or reviewer, projected from a verifier artifact", core: true,
+		may: []string{"internal/gate/source", "internal/gate/control", "internal/verify/..."},
+	},
+	{
+		path: "internal/preflight", why: "what a plan would touch, before anything is changed", core: true,
+		may: []string{"internal/gate/...", "internal/verify/...", "internal/verify", "internal/hostgrant"},
+	},
+	{
+		path: "internal/hostgrant", why: "what the hosts of agents are allowed, as an inventory, and its drift", core: true,
+		may: []string{"internal/gate/..."},
+	},
+
+	// Ring 1: adoption, pure: what a repository holds and what goes into it.
+	{
+		path: "internal/adopt/detect", why: "which agent frameworks and tool sources a repository holds, with the evidence", core: true,
+		may: []string{"internal/gate/source", "internal/gate/diff", "internal/verify/..."},
+	},
+	{
+		path: "internal/adopt/starter", why: "the first manifest: what detection proves, and what only a person knows as questions", core: true,
+		may: []string{"internal/gate/source", "internal/adopt/detect", "internal/verify/..."},
+	},
+	{
+		path: "internal/adopt/hook", why: "what hosts ask their hooks, and answers that fail closed", core: true,
+		may: []string{"internal/gate/...", "internal/gate"},
+	},
+	{
+		path: "internal/adopt", why: "files written into a repository, recognised again and taken back", core: true,
+		may: []string{"internal/gate/...", "internal/adopt/...", "internal/verify/..."}, modules: []string{yaml},
+	},
+
 	// Ring 2: contracts and their life, pure.
 	{path: "internal/schema", why: "holds documents against JSON Schemas", core: true},
 	{path: "internal/pipeline/refusal", why: "the catalogue of reasons to refuse", core: true},
@@ -288,6 +319,10 @@ var layers = []layer{
 		path: "internal/mcp/request", why: "the circle's one entry point as a tool of an agent",
 		modules: []string{"github.com/modelcontextprotocol/go-sdk"},
 	},
+	{
+		path: "internal/mcp/gate", why: "the gate's five read-only tools for an agent",
+		modules: []string{"github.com/modelcontextprotocol/go-sdk"},
+	},
 	{path: "internal/webhook", why: "brings events to subscribers", may: []string{"internal/pipeline/..."}, modules: []string{xsync}},
 	{
 		path: "internal/login", why: "signs people in through their own issuer", may: []string{"internal/pipeline/..."},
@@ -319,8 +354,17 @@ var layers = []layer{
 	{path: ".", why: "embeds the documents that the programs print"},
 	{
 		path: "internal/cli/shipgate", why: "the gate's commands; no network",
-		may: []string{".", "internal/gate/...", "internal/verify", "internal/verify/...", "internal/git"}, modules: []string{cobra},
+		may: []string{
+			".", "internal/gate/...", "internal/verify", "internal/verify/...", "internal/git", "internal/adopt", "internal/adopt/...",
+			"internal/preflight", "internal/hostgrant",
+		},
+		modules: []string{cobra},
 	},
+	{
+		path: "internal/cli/shipgatemcp", why: "wires the gate's commands to its tool server",
+		may: []string{".", "internal/mcp/gate", "internal/cli/shipgate"},
+	},
+	{path: "cmd/shipgate-mcp", why: "its doorstep", may: []string{"internal/cli/shipgatemcp"}},
 	{path: "cmd/shipgate", why: "a doorstep", may: []string{"internal/cli/shipgate"}},
 	{path: "cmd/agents-shipgate", why: "the same doorstep under the other name", may: []string{"internal/cli/shipgate"}},
 	{
@@ -356,5 +400,6 @@ var layers = []layer{
 		},
 	},
 	{path: "internal/bench/gate", why: "measures the gate", may: []string{"internal/cli/shipgate"}},
+	{path: "internal/bench/hook", why: "measures hooks under load", may: []string{"internal/cli/shipgate", "internal/adopt/hook"}},
 	{path: "internal/bench/verify", why: "measures verification", may: []string{"internal/cli/shipgate", "internal/gate/source", "internal/verify/python", "internal/verify/script"}},
 }

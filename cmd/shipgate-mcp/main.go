@@ -1,0 +1,4 @@
+// Command shipgate-mcp serves the gate over the Model Context Protocol.
+package main
+
+func main() {}

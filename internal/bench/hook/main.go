@@ -1,0 +1,4 @@
+// Command hook measures hook runs under load.
+package main
+
+func main() {}
