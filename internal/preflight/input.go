@@ -1,0 +1,55 @@
+package preflight
+
+import (
+	"io/fs"
+
+	"plimsoll.dev/internal/canonical"
+	"plimsoll.dev/internal/gate"
+)
+
+// Input is everything Evaluate looks at.
+type Input struct {
+	// Workspace and Config are as the caller wrote them; commands repeat them.
+	Workspace, Config string
+	// Root is the folder that paths are relative to, absolute: the root of the
+	// repository, or the workspace where there is none. Below is the workspace
+	// relative to it, "." for the root itself; Manifest is the configured
+	// manifest, relative to it.
+	Root, Below, Manifest string
+	Today                 string // YYYY-MM-DD
+
+	Files fs.FS  // Root
+	Tree  []File // what List found in Files
+
+	Plan *Plan
+	// Check is what check says of the plan's diff; nil where there is no diff, or
+	// no repository to judge it in.
+	Check *gate.Result
+	// Base is an earlier result, nil for none.
+	Base *Base
+	// Host is how the host grants stand to a baseline, nil without one.
+	Host *HostDrift
+}
+
+// File is one file or link of the workspace.
+type File struct {
+	Path string
+	Link string // the text of a link, "" for a file
+}
+
+// HostDrift is how the grants of hosts differ from a baseline that a person kept
+// (docs/spec/verification.md §16).
+type HostDrift struct {
+	Document canonical.Object // the drift document
+	Baseline string           // its file, as the caller wrote it
+	// Differs: something changed, or the two could not be compared.
+	Differs bool
+	Reasons []string // what differs, for people
+}
+
+// Base is what a later preflight compares itself with.
+type Base struct {
+	GraphHash  string
+	Files      map[string]string // protected path to hash
+	PolicyHash string            // "" where there was none
+}
