@@ -1,0 +1,153 @@
+package hook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"plimsoll.dev/internal/gate/control"
+	"plimsoll.dev/internal/gate/redact"
+)
+
+// Weight is how a finding binds the agent.
+type Weight string
+
+// The weights (docs/spec/verification.md §21.6).
+const (
+	Clear   Weight = "clear"   // nothing is owed
+	Person  Weight = "person"  // a person decides; the agent has to report it and may then end its turn
+	Work    Weight = "work"    // the agent has to act; the turn is not over until it did
+	Failure Weight = "failure" // the gate has no result
+)
+
+// Finding is what the gate found, for one agent.
+type Finding struct {
+	Weight Weight
+	// Sentence tells the agent what to do, and Notice the person what is owed; ""
+	// for Clear.
+	Sentence, Notice string
+	// Digest names the finding: the same for the same result, "" for Clear and
+	// Failure, which nobody remembers.
+	Digest string
+}
+
+// longest is how many bytes a sentence may have: hosts show it to people.
+const longest = 1200
+
+// Judge is what a control means for an agent that wants to end its turn. more
+// are bytes besides the control that make a result another one, such as its
+// violations; repair is how to repair it, where the next action is a repair.
+// A control without a state is a Failure.
+func Judge(c *control.Control, repair []string, more ...[]byte) Finding {
+	required, why, _ := c.HumanReview()
+	next := c.NextAction()
+	switch {
+	case c.State() == control.Complete:
+		return Finding{Weight: Clear}
+	case c.State() == control.AgentActionRequired && next != nil:
+		todo := "do what is expected, " + quoted(next.Expects) + ","
+		if next.Command != "" {
+			todo = "run " + quoted(next.Command) + ", do what its control says,"
+		}
+		if next.Kind == control.Repair && len(repair) > 0 {
+			todo = "repair it (" + strings.Join(repair, " ") + "), " + todo
+		}
+		return Finding{
+			Weight:   Work,
+			Sentence: sentence("Do not claim completion: ", todo+" and only then end your turn, because ", clause(c.Reason()), "."),
+			Notice:   sentence("shipgate still waits for the agent, and nothing has passed: ", clause(c.Reason()), "."),
+			Digest:   digest(c, more),
+		}
+	case c.State() == control.ReviewPublishable && required:
+		publish := ""
+		if commands := c.AllowedNextCommands(); len(commands) > 0 {
+			publish = ", after that run " + quoted(commands[0])
+		}
+		return Finding{
+			Weight: Person,
+			Sentence: sentence("Do not merge and do not claim completion: commit, push and update the pull request only as your task asks", publish,
+				", then show the person this and end your turn: ", clause(why), "."),
+			Notice: sentence("shipgate: a person reviews this before it is merged: ", clause(why), "."),
+			Digest: digest(c, more),
+		}
+	case c.State() == control.HumanReviewRequired && required:
+		said := clause(c.Reason())
+		if also := clause(why); also != said {
+			said += "; " + also
+		}
+		return Finding{
+			Weight:   Person,
+			Sentence: sentence("Stop all work, call no further tool, show the person this and end your turn: ", said, "."),
+			Notice:   sentence("shipgate: the agent has to stop until a person decides: ", said, "."),
+			Digest:   digest(c, more),
+		}
+	}
+	return Failed("the result has no state")
+}
+
+// Failed is the finding where there is no result; why is a clause of ours.
+func Failed(why string) Finding {
+	return Finding{
+		Weight: Failure,
+		Sentence: sentence("shipgate could not check this change (", clause(why),
+			"), so do not claim completion, stop all work and tell the person to run shipgate doctor."),
+	}
+}
+
+// Worse is the finding that binds more; of equals the first. Their digests
+// become one, so that a change of either is a new result.
+func Worse(a, b Finding) Finding {
+	rank := map[Weight]int{Clear: 0, Person: 1, Work: 2, Failure: 3}
+	worse := a
+	if rank[b.Weight] > rank[a.Weight] {
+		worse = b
+	}
+	if a.Digest != "" && b.Digest != "" && worse.Digest != "" {
+		worse.Digest = sum([]byte(a.Digest), []byte(b.Digest))
+	}
+	return worse
+}
+
+func digest(c *control.Control, more [][]byte) string {
+	return sum(append([][]byte{line(c)}, more...)...)
+}
+
+func sum(parts ...[]byte) string {
+	h := sha256.New()
+	for _, p := range parts {
+		one := sha256.Sum256(p)
+		h.Write(one[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// quoted sets a command or a value off from the sentence around it.
+func quoted(s string) string { return "`" + s + "`" }
+
+// clause is a sentence made part of another.
+func clause(s string) string { return strings.TrimRight(strings.TrimSpace(s), ".") }
+
+// sentence is its parts as one line without secrets: names of the repository
+// stand in reasons, and are whatever somebody called a file.
+func sentence(parts ...string) string {
+	flat := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ToValidUTF8(strings.Join(parts, ""), string(utf8.RuneError)))
+	flat = redact.Text(strings.Join(strings.Fields(flat), " "))
+	if len(flat) <= longest {
+		return flat
+	}
+	cut := longest - len("…")
+	for !utf8.RuneStart(flat[cut]) {
+		cut--
+	}
+	return flat[:cut] + "…"
+}
