@@ -44,7 +44,8 @@ entry for each action that an agent can take, with its effect, its authority and
 the controls before it.
 
 The lock goes to ` + lockPath + ` and, as a copy, to the reports
-folder. The same tree gives the same bytes.`
+folder; with --out - it is only printed, and nothing is written. The same tree
+gives the same bytes.`
 
 // capabilityExport is the command line of capability export.
 type capabilityExport struct {
@@ -66,7 +67,7 @@ func capabilityExportCommand(env Env) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&e.side.workspace, "workspace", ".", "any directory inside the repository")
 	flags.StringVarP(&e.side.config, "config", "c", manifest.DefaultName, "the manifest, relative to the workspace")
-	flags.StringVar(&e.out, "out", lockPath, "where the lock goes, relative to the workspace")
+	flags.StringVar(&e.out, "out", lockPath, "where the lock goes, relative to the workspace; - prints it and writes nothing")
 	flags.BoolVar(&e.noCopy, "no-report-copy", false, "put no copy into "+reportsFolder)
 	flags.BoolVar(&e.json, "json", false, "print the lock as JSON (the default in agent mode)")
 	flags.StringVar(&e.side.today, "today", "", "the evaluation date, YYYY-MM-DD (default: today in UTC)")
@@ -87,6 +88,9 @@ func (e *capabilityExport) run(ctx context.Context, env Env) error {
 	text, err := lock.JSON()
 	if err != nil {
 		return internal(err)
+	}
+	if e.out == "-" {
+		return env.print(text)
 	}
 	workspace := env.abs(e.side.workspace)
 	if err := place(workspace, e.out, text); err != nil {

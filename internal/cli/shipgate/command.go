@@ -7,6 +7,7 @@
 package shipgate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -36,7 +37,11 @@ const examples = `  # what may the agent do after the change in the working tree
   shipgate explain HOST-PERMISSION-WILDCARD-ALLOW`
 
 // Main runs one command and returns the exit code.
-func Main(args []string, env Env) (code int) {
+func Main(args []string, env Env) int { return Run(context.Background(), args, env) }
+
+// Run is Main for a caller that may give up: what waits for git, or reads many
+// files, ends soon after ctx does.
+func Run(ctx context.Context, args []string, env Env) (code int) {
 	current := ""
 	fail := func(f *failure) int { return f.report(env.Stderr, current, env.agentMode()) }
 	// A panic would end the process with 2, which means "used wrongly"; it is
@@ -49,7 +54,7 @@ func Main(args []string, env Env) (code int) {
 
 	root := commands(env)
 	root.SetArgs(args)
-	ran, err := root.ExecuteC()
+	ran, err := root.ExecuteContextC(ctx)
 	if ran != nil && ran != root {
 		current = strings.TrimPrefix(ran.CommandPath(), program+" ")
 	}

@@ -17,6 +17,9 @@ type Env struct {
 	Environ []string
 	// Dir is the absolute working directory.
 	Dir string
+	// Given are inputs that a caller in the same process hands over instead of
+	// files, by the name that a flag has for them; nil for the program itself.
+	Given map[string][]byte
 	// Terminal says whether Stdout is one: only a person gets colour.
 	Terminal bool
 }
