@@ -168,7 +168,7 @@ var layers = []layer{
 	// Ring 1: adoption, pure: what a repository holds and what goes into it.
 	{
 		path: "internal/adopt/detect", why: "which agent frameworks and tool sources a repository holds, with the evidence", core: true,
-		may: []string{"internal/gate/source", "internal/gate/diff", "internal/verify/..."},
+		may: []string{"internal/gate/source", "internal/gate/surface", "internal/gate/redact", "internal/gate/control", "internal/verify/..."},
 	},
 	{
 		path: "internal/adopt/starter", why: "the first manifest: what detection proves, and what only a person knows as questions", core: true,
@@ -181,6 +181,11 @@ var layers = []layer{
 	{
 		path: "internal/adopt", why: "files written into a repository, recognised again and taken back", core: true,
 		may: []string{"internal/gate/...", "internal/adopt/...", "internal/verify/..."}, modules: []string{yaml},
+	},
+
+	{
+		path: "internal/action", why: "what a CI job makes of a verification: outputs and a conclusion that fails closed", core: true,
+		may: []string{"internal/gate/ink", "internal/gate/redact", "internal/gate/control", "internal/verify/report"},
 	},
 
 	// Ring 2: contracts and their life, pure.
@@ -355,7 +360,7 @@ var layers = []layer{
 	{
 		path: "internal/cli/shipgate", why: "the gate's commands; no network",
 		may: []string{
-			".", "internal/gate/...", "internal/verify", "internal/verify/...", "internal/git", "internal/adopt", "internal/adopt/...",
+			".", "internal/gate/...", "internal/verify", "internal/verify/...", "internal/git", "internal/action", "internal/adopt", "internal/adopt/...",
 			"internal/preflight", "internal/hostgrant",
 		},
 		modules: []string{cobra},

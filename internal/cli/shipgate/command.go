@@ -99,6 +99,7 @@ func commands(env Env) *cobra.Command {
 	root.SetHelpCommandGroupID("")
 	root.AddCommand(
 		checkCommand(env),
+		ciCommand(env),
 		verifyCommand(env),
 		scanCommand(env),
 		capabilityCommand(env),

@@ -191,6 +191,8 @@ func contractCommands() canonical.Object {
 		{Key: "verify_preview", Value: program + " verify --preview --json"},
 		{Key: "scan", Value: program + " scan --config shipgate.yaml --json"},
 		{Key: "doctor", Value: program + " doctor --config shipgate.yaml --json"},
+		{Key: "ci_outcome", Value: program + " ci outcome --result <file> --exit-code <code> --to <folder> --json"},
+		{Key: "ci_comment", Value: program + " ci comment"},
 		{Key: "apply_patches", Value: program + " apply-patches --from <report> --json"},
 		{Key: "capability_export", Value: program + " capability export --json"},
 		{Key: "capability_diff", Value: program + " capability diff --base <lock> --head <lock> --json"},
