@@ -3,6 +3,8 @@ package hook
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,16 +35,28 @@ type Finding struct {
 	Digest string
 }
 
+// Result is what a check or a verification came to.
+type Result struct {
+	Control *control.Control
+	// Repair is how to repair it, where that is the next action.
+	Repair []string
+	// Places are the files that it is about.
+	Places []string
+	// Also are bytes that make a result with the same control another one, such as
+	// its violations.
+	Also []byte
+}
+
 // longest is how many bytes a sentence may have: hosts show it to people.
 const longest = 1200
 
-// Judge is what a control means for an agent that wants to end its turn. more
-// are bytes besides the control that make a result another one, such as its
-// violations; repair is how to repair it, where the next action is a repair.
-// A control without a state is a Failure.
-func Judge(c *control.Control, repair []string, more ...[]byte) Finding {
+// Judge is what a result means for an agent that wants to end its turn. One
+// without a state is a Failure.
+func Judge(r Result) Finding {
+	c := r.Control
 	required, why, _ := c.HumanReview()
 	next := c.NextAction()
+	where := places(r.Places)
 	switch {
 	case c.State() == control.Complete:
 		return Finding{Weight: Clear}
@@ -51,14 +65,14 @@ func Judge(c *control.Control, repair []string, more ...[]byte) Finding {
 		if next.Command != "" {
 			todo = "run " + quoted(next.Command) + ", do what its control says,"
 		}
-		if next.Kind == control.Repair && len(repair) > 0 {
-			todo = "repair it (" + strings.Join(repair, " ") + "), " + todo
+		if next.Kind == control.Repair && len(r.Repair) > 0 {
+			todo = "repair it (" + strings.Join(r.Repair, " ") + "), " + todo
 		}
 		return Finding{
 			Weight:   Work,
 			Sentence: sentence("Do not claim completion: ", todo+" and only then end your turn, because ", clause(c.Reason()), "."),
 			Notice:   sentence("shipgate still waits for the agent, and nothing has passed: ", clause(c.Reason()), "."),
-			Digest:   digest(c, more),
+			Digest:   sum(line(c), r.Also),
 		}
 	case c.State() == control.ReviewPublishable && required:
 		publish := ""
@@ -68,9 +82,9 @@ func Judge(c *control.Control, repair []string, more ...[]byte) Finding {
 		return Finding{
 			Weight: Person,
 			Sentence: sentence("Do not merge and do not claim completion: commit, push and update the pull request only as your task asks", publish,
-				", then show the person this and end your turn: ", clause(why), "."),
-			Notice: sentence("shipgate: a person reviews this before it is merged: ", clause(why), "."),
-			Digest: digest(c, more),
+				", then show the person this and end your turn: ", clause(why), where, "."),
+			Notice: sentence("shipgate: a person reviews this before it is merged: ", clause(why), where, "."),
+			Digest: sum(line(c), r.Also),
 		}
 	case c.State() == control.HumanReviewRequired && required:
 		said := clause(c.Reason())
@@ -79,9 +93,9 @@ func Judge(c *control.Control, repair []string, more ...[]byte) Finding {
 		}
 		return Finding{
 			Weight:   Person,
-			Sentence: sentence("Stop all work, call no further tool, show the person this and end your turn: ", said, "."),
-			Notice:   sentence("shipgate: the agent has to stop until a person decides: ", said, "."),
-			Digest:   digest(c, more),
+			Sentence: sentence("Stop all work, call no further tool, show the person this and end your turn: ", said, where, "."),
+			Notice:   sentence("shipgate: the agent has to stop until a person decides: ", said, where, "."),
+			Digest:   sum(line(c), r.Also),
 		}
 	}
 	return Failed("the result has no state")
@@ -110,10 +124,6 @@ func Worse(a, b Finding) Finding {
 	return worse
 }
 
-func digest(c *control.Control, more [][]byte) string {
-	return sum(append([][]byte{line(c)}, more...)...)
-}
-
 func sum(parts ...[]byte) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -128,6 +138,26 @@ func quoted(s string) string { return "`" + s + "`" }
 
 // clause is a sentence made part of another.
 func clause(s string) string { return strings.TrimRight(strings.TrimSpace(s), ".") }
+
+// mostPlaces is how many files a sentence names.
+const mostPlaces = 3
+
+// places names files at the end of a sentence.
+func places(paths []string) string {
+	paths = slices.Compact(slices.Sorted(slices.Values(paths)))
+	if len(paths) == 0 {
+		return ""
+	}
+	more := ""
+	if n := len(paths) - mostPlaces; n > 0 {
+		paths, more = paths[:mostPlaces], " and "+strconv.Itoa(n)+" more"
+	}
+	named := make([]string, 0, mostPlaces)
+	for _, p := range paths {
+		named = append(named, quoted(p))
+	}
+	return " (" + strings.Join(named, ", ") + more + ")"
+}
 
 // sentence is its parts as one line without secrets: names of the repository
 // stand in reasons, and are whatever somebody called a file.

@@ -43,7 +43,7 @@ const opParse = "hook.Parse"
 // the caller answers as for a gate that failed. want is the event that the
 // settings name, "" for any that the host's table has. No text of the event
 // is repeated in an error.
-func Parse(h Host, want string, text []byte) (*Event, error) {
+func Parse(h Host, want string, text []byte) (*Event, *fault.Error) {
 	f, known := facts[h]
 	if !known {
 		return nil, fault.E(opParse, fault.Invalid, "the host is not one of ours", nil)

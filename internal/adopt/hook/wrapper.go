@@ -12,8 +12,9 @@ const NoAnswer = "shipgate gave no answer, so this change is not checked: do not
 // quoted word in every shell that a host may start (sh, bash, zsh, fish); where
 // a double quote has to be matched, ? stands for it.
 //
-//   - The gate is found outside the project only: search paths hold folders of
-//     the workspace, and nothing of the workspace is run.
+//   - The gate is found outside the project only, and sleep by the system's own
+//     path: search paths hold folders of the workspace, and nothing of the
+//     workspace is run.
 //   - The gate's answer is one line, followed by its exit code, twice, so that
 //     silence is a line too. The reader waits for lines, not for the end of the
 //     stream, which a leftover child may hold open for ever.
@@ -21,18 +22,18 @@ const NoAnswer = "shipgate gave no answer, so this change is not checked: do not
 //     every system has, and what is left of it when it is not needed is gone
 //     within five seconds and holds none of the host's streams open.
 //   - Only exit code 0 and a line in a form that the gate prints is an answer.
-const shell = `g=$(command -v shipgate);case $g in "PROJECT"/*)g=;;/*);;*)g=;;esac;` +
-	`{ { "$g" hook HOST <&3& p=$!;{ for i in TICKS;do sleep 5;done;kill -9 $p;echo;echo;}& w=$!;wait $p;r=$?;echo $r;echo $r;kill $w;}& }3<&0 2>/dev/null|` +
-	`{ read -r a;read -r b;case $b$a in FORMS)printf %s "$a";exit 0;;esac;FALLBACK;}`
+const shell = `g=$(command -v shipgate);case $g in PROJECT)g=;;/*);;*)g=;;esac;` +
+	`{ { "$g" hook HOST <&3 3<&-& p=$!;{ for i in TICKS;do command -p sleep 5;done;kill -9 $p;echo;echo;}& w=$!;wait $p;r=$?;echo $r;echo $r;kill $w;}& } 3<&0 2>/dev/null|` +
+	`{ read -r a;read -r b;case $b$a in FORMS)printf %s "$a"&&exit;;esac;FALLBACK;}`
 
 // Command is the command line in the host's settings, for a POSIX shell; one
 // line. Whatever becomes of the gate, it answers within ShellSeconds, and lets
 // the agent end its turn only when the gate said so.
 func Command(h Host) string {
 	f := facts[h]
-	project := "$PWD"
+	project := `"$PWD"/*`
 	if f.project != "" {
-		project = "${" + f.project + ":-$PWD}"
+		project += `|"${` + f.project + `:-$PWD}"/*`
 	}
 	ticks := make([]string, ShellSeconds/5)
 	for i := range ticks {

@@ -104,6 +104,7 @@ func commands(env Env) *cobra.Command {
 		scanCommand(env),
 		capabilityCommand(env),
 		doctorCommand(env),
+		hookCommand(env),
 		explainCommand(env),
 		explainFindingCommand(env),
 		listChecksCommand(env),

@@ -191,6 +191,7 @@ func contractCommands() canonical.Object {
 		{Key: "verify_preview", Value: program + " verify --preview --json"},
 		{Key: "scan", Value: program + " scan --config shipgate.yaml --json"},
 		{Key: "doctor", Value: program + " doctor --config shipgate.yaml --json"},
+		{Key: "hook", Value: program + " hook <host>"},
 		{Key: "ci_outcome", Value: program + " ci outcome --result <file> --exit-code <code> --to <folder> --json"},
 		{Key: "ci_comment", Value: program + " ci comment"},
 		{Key: "apply_patches", Value: program + " apply-patches --from <report> --json"},
