@@ -47,14 +47,15 @@ $(LINT):
 	mv $(TOOLS)/golangci-lint $@
 
 .PHONY: build
-build: ## build bin/shipgate, bin/agents-shipgate and bin/plimsoll
+build: ## build bin/shipgate, bin/agents-shipgate, bin/shipgate-mcp and bin/plimsoll
 	$(GATE) build $(GATEFLAGS) -o bin/shipgate ./cmd/shipgate
 	$(GATE) build $(GATEFLAGS) -o bin/agents-shipgate ./cmd/agents-shipgate
+	$(GATE) build $(GATEFLAGS) -o bin/shipgate-mcp ./cmd/shipgate-mcp
 	$(GATE) build $(GATEFLAGS) -o bin/plimsoll ./cmd/plimsoll
 
 .PHONY: install
 install: ## install the programs where go install puts them
-	$(GATE) install $(GATEFLAGS) ./cmd/shipgate ./cmd/agents-shipgate ./cmd/plimsoll
+	$(GATE) install $(GATEFLAGS) ./cmd/shipgate ./cmd/agents-shipgate ./cmd/shipgate-mcp ./cmd/plimsoll
 
 .PHONY: check
 check: format vet lint arch test e2e drift ## everything CI runs, in its order

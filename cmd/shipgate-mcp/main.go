@@ -1,4 +1,11 @@
-// Command shipgate-mcp serves the gate over the Model Context Protocol.
+// Command shipgate-mcp lets an agent ask the gate over the Model Context Protocol.
 package main
 
-func main() {}
+import (
+	"os"
+
+	"plimsoll.dev/internal/cli/shipgate"
+	"plimsoll.dev/internal/cli/shipgatemcp"
+)
+
+func main() { os.Exit(shipgatemcp.Main(os.Args[1:], shipgate.OS())) }

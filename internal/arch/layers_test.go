@@ -369,7 +369,7 @@ var layers = []layer{
 		path: "internal/cli/shipgatemcp", why: "wires the gate's commands to its tool server",
 		may: []string{".", "internal/mcp/gate", "internal/cli/shipgate"},
 	},
-	{path: "cmd/shipgate-mcp", why: "its doorstep", may: []string{"internal/cli/shipgatemcp"}},
+	{path: "cmd/shipgate-mcp", why: "its doorstep", may: []string{"internal/cli/shipgatemcp", "internal/cli/shipgate"}},
 	{path: "cmd/shipgate", why: "a doorstep", may: []string{"internal/cli/shipgate"}},
 	{path: "cmd/agents-shipgate", why: "the same doorstep under the other name", may: []string{"internal/cli/shipgate"}},
 	{

@@ -113,6 +113,7 @@ func commands(env Env) *cobra.Command {
 		contractCommand(env),
 		applyPatchesCommand(env),
 		baselineCommand(env),
+		mcpServeCommand(env),
 		selfCheckCommand(env),
 		versionCommand(env),
 	)
@@ -134,7 +135,7 @@ func (e Env) print(text []byte) error {
 // like a misspelling.
 var notBuilt = []string{
 	"agent", "audit", "detect",
-	"init", "mcp-serve", "preflight", "trigger",
+	"init", "preflight", "trigger",
 }
 
 func notBuiltCommands() []*cobra.Command {

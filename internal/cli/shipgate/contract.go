@@ -191,9 +191,9 @@ func contractCommands() canonical.Object {
 		{Key: "verify_preview", Value: program + " verify --preview --json"},
 		{Key: "scan", Value: program + " scan --config shipgate.yaml --json"},
 		{Key: "doctor", Value: program + " doctor --config shipgate.yaml --json"},
-		{Key: "hook", Value: program + " hook <host>"},
 		{Key: "ci_outcome", Value: program + " ci outcome --result <file> --exit-code <code> --to <folder> --json"},
 		{Key: "ci_comment", Value: program + " ci comment"},
+		{Key: "hook", Value: program + " hook <host>"},
 		{Key: "apply_patches", Value: program + " apply-patches --from <report> --json"},
 		{Key: "capability_export", Value: program + " capability export --json"},
 		{Key: "capability_diff", Value: program + " capability diff --base <lock> --head <lock> --json"},
@@ -206,6 +206,7 @@ func contractCommands() canonical.Object {
 		{Key: "fixture", Value: program + " fixture missing-install"},
 		{Key: "schema", Value: program + " schema result"},
 		{Key: "contract", Value: program + " contract --json"},
+		{Key: "mcp_serve", Value: program + " mcp-serve"},
 		{Key: "self_check", Value: program + " self-check --json"},
 		{Key: "version", Value: program + " --version"},
 	}

@@ -58,10 +58,10 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		if ask == nil {
 			return fmt.Errorf("nothing answers for %s", t.name)
 		}
-		no, never := false, false
+		closed := false
 		server.AddTool(&mcp.Tool{
 			Name: t.name, Title: t.title, Description: t.about, InputSchema: t.schema(),
-			Annotations: &mcp.ToolAnnotations{Title: t.title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no, DestructiveHint: &never},
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &closed},
 		}, func(ctx context.Context, q *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return desk.call(ctx, t, ask, q.Params)
 		})

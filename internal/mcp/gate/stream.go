@@ -185,6 +185,9 @@ func (s *stream) take(line []byte, sc *scan) {
 			return
 		}
 		s.deliver(m)
+		if m != nil && m.Method == initialize {
+			s.await(m.ID) // the revision says how the next line is read
+		}
 	}
 }
 
@@ -340,6 +343,15 @@ func (s *stream) over() bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// await waits until a call is answered.
+func (s *stream) await(id jsonrpc.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.waiting[id] != nil && !s.over() {
+		s.freed.Wait()
 	}
 }
 
