@@ -7,8 +7,6 @@
 package detect
 
 import (
-	"errors"
-	"io/fs"
 	"strconv"
 
 	"plimsoll.dev/internal/verify/tool"
@@ -150,6 +148,7 @@ func (a Action) String() string {
 // Found is a suggested source with what its reader read of it.
 type Found struct {
 	Source
+	ID      string        // of the source in its Reading: unique in tool_sources, the key of a block
 	Project string        // folder of the Project it belongs to
 	Entries []string      // Python files that are one program, when several paths are needed; else nil
 	Reading *tool.Reading // never nil
@@ -179,11 +178,4 @@ type Options struct {
 	Workspace string // as commands are to name it; "" is "."
 	Listed    string // where the list of files comes from: git or walk
 	Partial   bool   // the list of files has an end before the workspace has
-}
-
-// Detect looks at the files of a workspace. Files are slash-separated paths
-// below the root of the tree; links are not followed. The error is one of the
-// tree itself: what is wrong with a file is a diagnostic.
-func Detect(tree fs.FS, files []string, opt Options) (*Result, error) {
-	return nil, errors.New("not written yet")
 }

@@ -103,6 +103,7 @@ func commands(env Env) *cobra.Command {
 		verifyCommand(env),
 		scanCommand(env),
 		capabilityCommand(env),
+		detectCommand(env),
 		doctorCommand(env),
 		hookCommand(env),
 		explainCommand(env),
@@ -134,7 +135,7 @@ func (e Env) print(text []byte) error {
 // that this version does not have. They answer honestly instead of looking
 // like a misspelling.
 var notBuilt = []string{
-	"agent", "audit", "detect",
+	"agent", "audit",
 	"init", "preflight", "trigger",
 }
 
