@@ -60,6 +60,7 @@ type Input struct {
 	Stopped  string // why the gate was not started; "" when it was
 	ExitCode int    // of the gate; over 128 a signal ended it
 	Result   []byte // all that it printed on stdout
+	Said     []byte // what it printed on stderr
 	Reports  fs.FS  // the folder of its artifacts; nil when there is none
 	Folder   string // the folder as artifacts name it
 

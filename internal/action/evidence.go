@@ -87,11 +87,15 @@ func (e *evidence) verdict() string {
 // read believes the artifacts or says why not. evidence is nil for DidNotRun.
 func read(in *Input) (*evidence, Status, string) {
 	none := func(format string, args ...any) (*evidence, Status, string) {
-		return nil, DidNotRun, sentence(fmt.Sprintf(format, args...))
+		why := fmt.Sprintf(format, args...)
+		if first, _, _ := bytes.Cut(in.Said, []byte("\n")); len(first) > 0 {
+			why += "; it said: " + string(first)
+		}
+		return nil, DidNotRun, sentence(why + ".")
 	}
 	switch {
 	case in.Stopped != "":
-		return none("%s", in.Stopped)
+		return nil, DidNotRun, sentence(in.Stopped)
 	case in.Scan && (in.Policy == RequireMergeable || len(in.FailOn) > 0):
 		return none("a scan has no verdict about a merge; verify_mode verify has one")
 	case in.ExitCode > 128:

@@ -48,10 +48,10 @@ The exit code is 0 when there is an outcome; read the conclusion.`
 
 // ciOutcome is the command line of ci outcome.
 type ciOutcome struct {
-	workspace, reports, result, policy, failOn, stopped, to string
-	exitCode, limit                                         int
-	scan, json                                              bool
-	where                                                   action.Where
+	workspace, reports, result, stderr, policy, failOn, stopped, to string
+	exitCode, limit                                                 int
+	scan, json                                                      bool
+	where                                                           action.Where
 }
 
 func ciOutcomeCommand(env Env) *cobra.Command {
@@ -66,6 +66,7 @@ func ciOutcomeCommand(env Env) *cobra.Command {
 	flags.StringVar(&o.workspace, "workspace", ".", "the workspace that was verified")
 	flags.StringVar(&o.reports, "reports", reportsFolder, "the folder of the artifacts, relative to the workspace")
 	flags.StringVar(&o.result, "result", "", "the file that holds what the gate printed with --json")
+	flags.StringVar(&o.stderr, "stderr", "", "the file that holds what the gate printed on stderr")
 	flags.IntVar(&o.exitCode, "exit-code", 0, "the exit code of the gate")
 	flags.BoolVar(&o.scan, "scan", false, "the gate was called with scan")
 	flags.StringVar(&o.stopped, "stopped", "", "why the gate was not started")
@@ -114,6 +115,11 @@ func (o *ciOutcome) run(env Env) error {
 		// A result that cannot be read is none: it is no error of this command.
 		if in.Result, err = readFile(env.abs(o.result), maxResult); err != nil {
 			in.Result = nil
+		}
+		if o.stderr != "" {
+			if in.Said, err = readFile(env.abs(o.stderr), maxPage); err != nil {
+				in.Said = nil
+			}
 		}
 		root, err := os.OpenRoot(within(env.abs(o.workspace), o.reports))
 		if err == nil {
