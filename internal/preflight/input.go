@@ -1,9 +1,9 @@
 package preflight
 
 import (
+	"encoding/json"
 	"io/fs"
 
-	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/gate"
 )
 
@@ -16,6 +16,7 @@ type Input struct {
 	// relative to it, "." for the root itself; Manifest is the configured
 	// manifest, relative to it.
 	Root, Below, Manifest string
+	Repository            bool   // Root is one of Git
 	Today                 string // YYYY-MM-DD
 
 	Files fs.FS  // Root
@@ -35,13 +36,15 @@ type Input struct {
 type File struct {
 	Path string
 	Link string // the text of a link, "" for a file
+	// Unread: a folder that could not be listed, or a link that could not be read.
+	Unread bool
 }
 
 // HostDrift is how the grants of hosts differ from a baseline that a person kept
 // (docs/spec/verification.md §16).
 type HostDrift struct {
-	Document canonical.Object // the drift document
-	Baseline string           // its file, as the caller wrote it
+	Document json.RawMessage // the drift document
+	Baseline string          // its file, as the caller wrote it
 	// Differs: something changed, or the two could not be compared.
 	Differs bool
 	Reasons []string // what differs, for people

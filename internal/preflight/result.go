@@ -1,6 +1,8 @@
 package preflight
 
 import (
+	"encoding/json"
+
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/gate/control"
 )
@@ -39,30 +41,30 @@ func (s Severity) weight() int {
 // Result is PreflightResultV3: the members in the order in which they are
 // printed (§13.2).
 type Result struct {
-	Version             string           `json:"preflight_schema_version"`
-	Workspace           string           `json:"workspace"`
-	Config              string           `json:"config"`
-	ChangedFiles        []string         `json:"changed_files"` // sorted, unique, from the root of the repository
-	Control             control.Control  `json:"control"`
-	FirstNextAction     NextAction       `json:"first_next_action"`
-	AllowedNextCommands []string         `json:"allowed_next_commands"`
-	VerificationCommand *string          `json:"verification_command"` // null while a person decides
-	RequiresVerify      bool             `json:"requires_verify"`
-	RequiresHumanReview bool             `json:"requires_human_review"`
-	ProtectedSurfaces   []Surface        `json:"protected_surfaces"`
-	Touches             []Touch          `json:"protected_surface_touches"`
-	TrustRootGraph      Graph            `json:"trust_root_graph"`
-	TrustRootGraphHash  string           `json:"trust_root_graph_hash"` // 64 hex digits
-	TrustRootGraphDiff  *Drift           `json:"trust_root_graph_diff"` // null without a base
-	PolicySnapshotHash  *string          `json:"policy_snapshot_hash"`  // null without a readable manifest
-	PolicyDrift         *Drift           `json:"policy_drift"`          // null without a base
-	HostGrantDrift      canonical.Object `json:"host_grant_drift"`      // null without a host baseline
-	RequiredEvidence    []Evidence       `json:"required_evidence"`
-	Signals             []Signal         `json:"signals"`
-	PlanSummary         Summary          `json:"plan_summary"`
-	ForbiddenActions    []string         `json:"forbidden_actions"`
-	ForbiddenFileEdits  []string         `json:"forbidden_file_edits"`
-	Notes               []string         `json:"notes"`
+	Version             string          `json:"preflight_schema_version"`
+	Workspace           string          `json:"workspace"`
+	Config              string          `json:"config"`
+	ChangedFiles        []string        `json:"changed_files"` // sorted, unique, from the root of the repository
+	Control             control.Control `json:"control"`
+	FirstNextAction     NextAction      `json:"first_next_action"`
+	AllowedNextCommands []string        `json:"allowed_next_commands"`
+	VerificationCommand *string         `json:"verification_command"` // null while a person decides
+	RequiresVerify      bool            `json:"requires_verify"`
+	RequiresHumanReview bool            `json:"requires_human_review"`
+	ProtectedSurfaces   []Surface       `json:"protected_surfaces"`
+	Touches             []Touch         `json:"protected_surface_touches"`
+	TrustRootGraph      Graph           `json:"trust_root_graph"`
+	TrustRootGraphHash  string          `json:"trust_root_graph_hash"` // 64 hex digits
+	TrustRootGraphDiff  *Drift          `json:"trust_root_graph_diff"` // null without a base
+	PolicySnapshotHash  *string         `json:"policy_snapshot_hash"`  // null without a readable manifest
+	PolicyDrift         *Drift          `json:"policy_drift"`          // null without a base
+	HostGrantDrift      json.RawMessage `json:"host_grant_drift"`      // null without a host baseline
+	RequiredEvidence    []Evidence      `json:"required_evidence"`
+	Signals             []Signal        `json:"signals"`
+	PlanSummary         Summary         `json:"plan_summary"`
+	ForbiddenActions    []string        `json:"forbidden_actions"`
+	ForbiddenFileEdits  []string        `json:"forbidden_file_edits"`
+	Notes               []string        `json:"notes"`
 }
 
 // NextAction is the older projection of the control's route.

@@ -106,6 +106,7 @@ func commands(env Env) *cobra.Command {
 		detectCommand(env),
 		doctorCommand(env),
 		hookCommand(env),
+		preflightCommand(env),
 		explainCommand(env),
 		explainFindingCommand(env),
 		listChecksCommand(env),
@@ -136,7 +137,7 @@ func (e Env) print(text []byte) error {
 // like a misspelling.
 var notBuilt = []string{
 	"agent", "audit",
-	"init", "preflight", "trigger",
+	"init", "trigger",
 }
 
 func notBuiltCommands() []*cobra.Command {

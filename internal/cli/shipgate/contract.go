@@ -11,6 +11,7 @@ import (
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/gate"
 	"plimsoll.dev/internal/gate/control"
+	"plimsoll.dev/internal/preflight"
 	"plimsoll.dev/internal/verify"
 	"plimsoll.dev/internal/verify/check"
 	"plimsoll.dev/internal/verify/decision"
@@ -62,7 +63,7 @@ var documents = []struct{ key, version, path string }{
 	{"agent_boundary_result", gate.SchemaVersion, plimsoll.ResultSchemaPath},
 	{"capability_lock", delta.LockVersion, "docs/contracts/capability-lock.v0.6.schema.json"},
 	{"capability_lock_diff", delta.LockDiffVersion, "docs/contracts/capability-lock-diff.v0.7.schema.json"},
-	{key: "preflight"},
+	{"preflight", preflight.SchemaVersion, "docs/contracts/preflight-result.v3.schema.json"},
 	{key: "capability_standard", version: delta.StandardVersion},
 	{key: "attestation"},
 	{key: "registry"},
@@ -193,6 +194,7 @@ func contractCommands() canonical.Object {
 		{Key: "doctor", Value: program + " doctor --config shipgate.yaml --json"},
 		{Key: "ci_outcome", Value: program + " ci outcome --result <file> --exit-code <code> --to <folder> --json"},
 		{Key: "ci_comment", Value: program + " ci comment"},
+		{Key: "preflight", Value: program + " preflight --workspace . --plan <file> --json"},
 		{Key: "hook", Value: program + " hook <host>"},
 		{Key: "apply_patches", Value: program + " apply-patches --from <report> --json"},
 		{Key: "capability_export", Value: program + " capability export --json"},

@@ -29,6 +29,8 @@ var published = []struct{ name, file string }{
 	{"verify-run", "verify-run.v4"},
 	{"report", "report.v0.34"},
 	{"manifest", "shipgate-manifest"},
+	{"preflight", "preflight-result.v3"},
+	{"preflight-plan", "preflight-plan.v1"},
 	{"capability-lock", "capability-lock.v0.6"},
 	{"capability-lock-diff", "capability-lock-diff.v0.7"},
 }
