@@ -103,6 +103,7 @@ func commands(env Env) *cobra.Command {
 		verifyCommand(env),
 		scanCommand(env),
 		capabilityCommand(env),
+		agentCommand(env),
 		detectCommand(env),
 		doctorCommand(env),
 		hookCommand(env),
@@ -136,7 +137,7 @@ func (e Env) print(text []byte) error {
 // that this version does not have. They answer honestly instead of looking
 // like a misspelling.
 var notBuilt = []string{
-	"agent", "audit",
+	"audit",
 	"init", "trigger",
 }
 

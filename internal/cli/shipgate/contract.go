@@ -199,6 +199,7 @@ func contractCommands() canonical.Object {
 		{Key: "apply_patches", Value: program + " apply-patches --from <report> --json"},
 		{Key: "capability_export", Value: program + " capability export --json"},
 		{Key: "capability_diff", Value: program + " capability diff --base <lock> --head <lock> --json"},
+		{Key: "agent_handoff", Value: program + " agent handoff --json"},
 		{Key: "explain", Value: program + " explain <id> --json"},
 		{Key: "list_checks", Value: program + " list-checks --json"},
 		{Key: "explain_finding", Value: program + " explain-finding <fingerprint> --from <report> --json"},
