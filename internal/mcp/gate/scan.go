@@ -18,8 +18,17 @@ type scan struct {
 }
 
 func (s *scan) feed(part []byte) {
-	for _, b := range part {
-		s.step(b)
+	for i := 0; i < len(part); i++ {
+		if s.inString && !s.escaped && s.depth > 1 {
+			// Most of a long message is one text.
+			for i < len(part) && part[i] != '"' && part[i] != '\\' {
+				i++
+			}
+			if i == len(part) {
+				return
+			}
+		}
+		s.step(part[i])
 	}
 }
 
