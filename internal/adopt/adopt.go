@@ -1,7 +1,6 @@
 package adopt
 
 import (
-	"io/fs"
 	"slices"
 
 	"plimsoll.dev/internal/verify/patch"
@@ -97,12 +96,7 @@ type Options struct {
 	PreCommit    bool
 	Hooks        []Target // CodexHooks, ClaudeHooks, CursorHooks
 	Version      string   // of the program, as the workflow installs it
+	// Top says that the workspace is the top folder of a repository. Elsewhere
+	// GitHub and pre-commit look for nothing.
+	Top bool
 }
-
-// Install plans to write what opt names into the workspace. Applied twice it
-// changes nothing the second time.
-func Install(workspace fs.FS, opt Options) *Plan { return &Plan{} }
-
-// Remove plans to take back what an Install of any version wrote and nobody
-// edited since. contract is the text that this version writes.
-func Remove(workspace fs.FS, contract []byte) *Plan { return &Plan{} }
