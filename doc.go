@@ -33,7 +33,8 @@ var circle embed.FS
 //
 //go:embed docs/contracts/capability-lock.v0.6.schema.json docs/contracts/capability-lock-diff.v0.7.schema.json
 //go:embed docs/contracts/verifier.v0.8.schema.json docs/contracts/verify-run.v4.schema.json docs/contracts/report.v0.34.schema.json
-//go:embed docs/contracts/shipgate-manifest.schema.json
+//go:embed docs/contracts/shipgate-manifest.schema.json docs/contracts/agent-handoff.v7.schema.json
+//go:embed docs/contracts/host-grants-inventory.v0.2.schema.json docs/contracts/host-grants-drift.v0.2.schema.json
 //go:embed docs/contracts/preflight-result.v3.schema.json docs/contracts/preflight-plan.v1.schema.json
 var verification embed.FS
 

@@ -92,27 +92,36 @@ func gained(was, is []string) bool {
 	return slices.ContainsFunc(is, func(s string) bool { return !slices.Contains(was, s) })
 }
 
-func signal(what string, g *Grant, why string) string {
-	name := ""
+// Summary is the kind of a grant and its name, for people.
+func (g *Grant) Summary() string {
+	if name := g.name(); name != "" {
+		return string(g.Kind) + " " + strconv.QuoteToGraphic(clip(name))
+	}
+	return string(g.Kind)
+}
+
+// name is what tells a grant from others of its kind in its file.
+func (g *Grant) name() string {
 	switch g.Kind {
 	case AdditionalPath:
-		name = g.Path
+		return g.Path
 	case Hook:
-		name = g.Event
+		return g.Event
 	case MCPServer:
-		name = g.Server
+		return g.Server
 	case PermissionMode, Sandbox:
-		name = g.Setting
+		return g.Setting + " = " + g.Value
 	case PermissionRule:
-		name = string(g.Disposition) + " " + g.Rule
+		return string(g.Disposition) + " " + g.Rule
 	case PluginOrApp, Profile, Requirement:
-		name = g.Name
+		return g.Name
 	case InstructionTrustRoot, Workflow:
 	}
-	text := fmt.Sprintf("%s: %s %s in %s", what, g.Host, g.Kind, g.Source)
-	if name != "" {
-		text = fmt.Sprintf("%s: %s %s %s in %s", what, g.Host, g.Kind, strconv.QuoteToGraphic(clip(name)), g.Source)
-	}
+	return ""
+}
+
+func signal(what string, g *Grant, why string) string {
+	text := fmt.Sprintf("%s: %s %s in %s", what, g.Host, g.Summary(), g.Source)
 	if why != "" {
 		text += ": " + why
 	}

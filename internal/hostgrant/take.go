@@ -38,6 +38,8 @@ type Input struct {
 	// System is the operating system whose places of the user were looked at, as
 	// the Go tools name it; only for LocalStatic.
 	System string
+	// Partial: the repository has more files than were looked at.
+	Partial bool
 }
 
 // Collect reads those of the named files that hosts read, out of a repository,
@@ -153,6 +155,11 @@ func Take(in Input) *Inventory {
 	for i := range in.Files {
 		if f := &in.Files[i]; f.Scope == Repository || in.Scope == LocalStatic {
 			t.file(f)
+		}
+	}
+	if in.Partial {
+		for _, host := range hosts {
+			t.issue(host, &File{Path: ".", Scope: Repository}, Unreadable, true, "The repository has more files than are looked at.")
 		}
 	}
 	t.across()

@@ -104,6 +104,7 @@ func commands(env Env) *cobra.Command {
 		scanCommand(env),
 		capabilityCommand(env),
 		agentCommand(env),
+		auditCommand(env),
 		detectCommand(env),
 		doctorCommand(env),
 		hookCommand(env),
@@ -137,7 +138,6 @@ func (e Env) print(text []byte) error {
 // that this version does not have. They answer honestly instead of looking
 // like a misspelling.
 var notBuilt = []string{
-	"audit",
 	"init", "trigger",
 }
 

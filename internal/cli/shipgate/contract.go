@@ -11,11 +11,13 @@ import (
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/gate"
 	"plimsoll.dev/internal/gate/control"
+	"plimsoll.dev/internal/hostgrant"
 	"plimsoll.dev/internal/preflight"
 	"plimsoll.dev/internal/verify"
 	"plimsoll.dev/internal/verify/check"
 	"plimsoll.dev/internal/verify/decision"
 	"plimsoll.dev/internal/verify/delta"
+	"plimsoll.dev/internal/verify/handoff"
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/report"
 )
@@ -58,7 +60,7 @@ var documents = []struct{ key, version, path string }{
 	{key: "artifact_manifest", version: report.ArtifactManifestVersion},
 	{key: "receipt", version: report.ReceiptVersion},
 	{key: "human_authorization"},
-	{key: "agent_handoff"},
+	{"agent_handoff", handoff.Version, "docs/contracts/agent-handoff.v7.schema.json"},
 	{key: "codex_boundary_result", version: gate.CodexSchemaVersion},
 	{"agent_boundary_result", gate.SchemaVersion, plimsoll.ResultSchemaPath},
 	{"capability_lock", delta.LockVersion, "docs/contracts/capability-lock.v0.6.schema.json"},
@@ -68,9 +70,9 @@ var documents = []struct{ key, version, path string }{
 	{key: "attestation"},
 	{key: "registry"},
 	{key: "org_evidence_bundle"},
-	{key: "host_grants_inventory"},
-	{key: "host_grants_baseline"},
-	{key: "host_grants_drift"},
+	{"host_grants_inventory", hostgrant.InventoryVersion, "docs/contracts/host-grants-inventory.v0.2.schema.json"},
+	{key: "host_grants_baseline", version: hostgrant.BaselineVersion},
+	{"host_grants_drift", hostgrant.DriftVersion, "docs/contracts/host-grants-drift.v0.2.schema.json"},
 	{key: "trigger_catalog"},
 	{"manifest", manifest.Version, "docs/contracts/shipgate-manifest.schema.json"},
 	{key: "baseline", version: check.BaselineVersion},
@@ -120,7 +122,7 @@ func contract() canonical.Object {
 		{Key: "check_claude_code", Value: control.RerunCommand(string(gate.ActorClaude))},
 		{Key: "check_cursor", Value: control.RerunCommand(string(gate.ActorCursor))},
 		{Key: "verify_pr", Value: "agents-shipgate verify --base origin/main --head HEAD --json"},
-		{Key: "host_audit", Value: nil},
+		{Key: "host_audit", Value: program + " audit --host --json --out agents-shipgate-reports/host-grants.json"},
 	})
 	add("commands", contractCommands())
 	add("default_paths", canonical.Object{
@@ -200,6 +202,7 @@ func contractCommands() canonical.Object {
 		{Key: "capability_export", Value: program + " capability export --json"},
 		{Key: "capability_diff", Value: program + " capability diff --base <lock> --head <lock> --json"},
 		{Key: "agent_handoff", Value: program + " agent handoff --json"},
+		{Key: "audit_host", Value: program + " audit --host --json"},
 		{Key: "explain", Value: program + " explain <id> --json"},
 		{Key: "list_checks", Value: program + " list-checks --json"},
 		{Key: "explain_finding", Value: program + " explain-finding <fingerprint> --from <report> --json"},

@@ -33,6 +33,9 @@ var published = []struct{ name, file string }{
 	{"preflight-plan", "preflight-plan.v1"},
 	{"capability-lock", "capability-lock.v0.6"},
 	{"capability-lock-diff", "capability-lock-diff.v0.7"},
+	{"agent-handoff", "agent-handoff.v7"},
+	{"host-grants-inventory", "host-grants-inventory.v0.2"},
+	{"host-grants-drift", "host-grants-drift.v0.2"},
 }
 
 // schemaCommand prints the published schemas.
