@@ -98,6 +98,7 @@ func (r *Run) Artifacts(out string, p Program) ([]Artifact, error) {
 	if err := a.facts(); err != nil {
 		return nil, err
 	}
+	a.in.Facts = r.facts
 	if err := a.reports(v, p.Version); err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ func TestTwoClonesVerifyToTheSameBytes(t *testing.T) {
 		if want := bytes.ReplaceAll(b["report.json"], []byte(filepath.ToSlash(other)), []byte(filepath.ToSlash(one))); !bytes.Equal(a["report.json"], want) {
 			t.Errorf("%v: report.json differs in more than its folder", args)
 		}
-		if patched := bytes.Contains(a["verifier.json"], []byte(`"target_file": "shipgate.yaml"`)); patched != (c.origin == repairable) {
+		if patched := bytes.Contains(a["verifier.json"], []byte(`"target_file":"shipgate.yaml"`)); patched != (c.origin == repairable) {
 			t.Errorf("%v: verifier.json has patches: %t", args, patched)
 		}
 		if bytes.Equal(a["report.json"], b["report.json"]) {

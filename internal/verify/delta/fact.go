@@ -13,6 +13,9 @@ import (
 // Text is a string that JSON spells null when it is empty.
 type Text string
 
+// ZeroIsNull says that "" is null.
+func (Text) ZeroIsNull() {}
+
 // MarshalJSON writes null for "".
 func (t Text) MarshalJSON() ([]byte, error) {
 	if t == "" {
@@ -30,6 +33,9 @@ func (t Text) value() any {
 
 // Line is a one-based line or column that JSON spells null when it is 0.
 type Line int
+
+// ZeroIsNull says that 0 is null.
+func (Line) ZeroIsNull() {}
 
 // MarshalJSON writes null for 0.
 func (l Line) MarshalJSON() ([]byte, error) {

@@ -205,11 +205,11 @@ func (l *Lock) unique() error {
 	return nil
 }
 
-// JSON is the lock file: two spaces of indent and a final line end.
+// JSON is the lock file: a capability a line, and a final line end.
 func (l *Lock) JSON() ([]byte, error) { return document(l) }
 
 func document(v any) ([]byte, error) {
-	text, err := canonical.Document(v)
+	text, err := canonical.Sheet(v)
 	if err != nil {
 		return nil, fault.E("delta.JSON", fault.Internal, "write a capability document", err)
 	}

@@ -265,7 +265,7 @@ func TestAmbiguousPairsStayApart(t *testing.T) {
 
 func TestALockEditedByHandHidesNothing(t *testing.T) {
 	base := locked(t, surface(action("get_stock")))
-	text := bytes.Replace(written(t, base), []byte(`"effect": "read"`), []byte(`"effect": "destructive"`), 1)
+	text := bytes.Replace(written(t, base), []byte(`"effect":"read"`), []byte(`"effect":"destructive"`), 1)
 	head, err := delta.ReadLock(text)
 	if err != nil {
 		t.Fatal(err)

@@ -25,10 +25,10 @@ type Text = delta.Text
 // Line is a one-based line that JSON spells null when it is 0.
 type Line = delta.Line
 
-// document is JSON as artifacts have it (§1): two blanks, declared order, one
-// newline at the end.
+// document is JSON as artifacts have it (§1): declared order, one newline at the
+// end, and an entry of a list in one line.
 func document(v any) ([]byte, error) {
-	text, err := canonical.Document(v)
+	text, err := canonical.Sheet(v)
 	if err != nil {
 		return nil, fault.E("report.document", fault.Internal, "an artifact has no JSON form", err)
 	}

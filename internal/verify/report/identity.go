@@ -1,10 +1,8 @@
 package report
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -15,13 +13,10 @@ import (
 // of this package's types: each has a JSON form. Members named in without are
 // left out at the top.
 func ContentID(v any, without ...string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := canonical.UTF8.AppendOf(nil, v, without...)
+	if err != nil {
 		panic("report: content without a JSON form: " + err.Error())
 	}
-	text := canonical.UTF8.Reorder(make([]byte, 0, b.Len()), b.Bytes(), without...)
 	sum := sha256.Sum256(text)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -147,7 +147,7 @@ func TestWhatPluginsBringBesidesToolsIsNamed(t *testing.T) {
 	in.Head.Reading.Markets = []tool.Marketplace{{SourceID: "kit", Path: ".agents/plugins/marketplace.json", Entries: []tool.MarketEntry{{Plugin: "kit"}}}}
 	text, err := report.New(in).JSON()
 	valid(t, "report.v0.34", text, err)
-	for _, want := range []string{`"hook_count": 2`, `"inventory_path": null`, `"missing_fields": []`, `"reason": "missing"`, `"plugin": "kit"`} {
+	for _, want := range []string{`"hook_count":2`, `"inventory_path":null`, `"missing_fields":[]`, `"reason":"missing"`, `"plugin":"kit"`} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("no %s", want)
 		}

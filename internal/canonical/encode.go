@@ -1,0 +1,421 @@
+package canonical
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// A ZeroIsNull is a value that JSON spells null when it is zero: a text that
+// nobody gave, a line that nobody knows.
+type ZeroIsNull interface{ ZeroIsNull() }
+
+// Kept is the JSON of the struct that holds it, in one line. Where several
+// documents repeat a value it is written once, by Keep, and copied after that.
+// The value must not change any more. A field of this type is no member.
+type Kept struct{ text []byte }
+
+// Keep is v, which will hold it, as every document is going to repeat it.
+func Keep(v any) (Kept, error) {
+	text, err := Line(nil, v)
+	return Kept{text}, err
+}
+
+// Line appends v in declared order and without blanks, in one line.
+func Line(dst []byte, v any) ([]byte, error) {
+	e := encoder{dst: dst, line: true}
+	e.value(reflect.ValueOf(v))
+	return e.dst, e.err
+}
+
+// Sheet is v as a document of rows: objects are indented by two blanks, and an
+// entry of a list is one line. Members are in declared order, the last line ends.
+func Sheet(v any) ([]byte, error) {
+	e := encoder{dst: newPart()}
+	e.value(reflect.ValueOf(v))
+	e.dst = append(e.dst, '\n')
+	if len(e.parts) == 0 {
+		text := slices.Clone(e.dst)
+		spare.Put(&e.dst)
+		return text, e.err
+	}
+	e.cut()
+	text := slices.Concat(e.parts...)
+	for i := range e.parts {
+		spare.Put(&e.parts[i])
+	}
+	return text, e.err
+}
+
+// A document grows by parts: one that is moved whenever it outgrows its place is
+// moved several times over. Parts are used again.
+const partSize = 1 << 20
+
+var spare sync.Pool
+
+func newPart() []byte {
+	if p, ok := spare.Get().(*[]byte); ok {
+		return (*p)[:0]
+	}
+	return make([]byte, 0, partSize+partSize/8)
+}
+
+// cut ends the part that is being written.
+func (e *encoder) cut() {
+	e.parts = append(e.parts, e.dst)
+	e.dst = nil
+}
+
+// AppendOf appends the canonical spelling of the JSON form of any v, without the
+// members named in without at the top: what Reorder makes of that form.
+func (s Spelling) AppendOf(dst []byte, v any, without ...string) ([]byte, error) {
+	e := encoder{dst: dst, line: true, sorted: true, spelling: s, without: without}
+	e.value(reflect.ValueOf(v))
+	return e.dst, e.err
+}
+
+// encoder writes what encoding/json would, without a buffer for each value: the
+// artifacts of a large repository are tens of megabytes.
+type encoder struct {
+	parts   [][]byte // of a sheet, in order, before dst
+	dst     []byte
+	depth   int
+	line    bool // everything in one line
+	sorted  bool // members by name, in spelling
+	without []string
+
+	spelling Spelling
+	err      error
+}
+
+// A writer writes values of one type.
+type writer func(*encoder, reflect.Value)
+
+var writers sync.Map // reflect.Type to writer
+
+func (e *encoder) value(v reflect.Value) {
+	if !v.IsValid() {
+		e.dst = append(e.dst, "null"...)
+		return
+	}
+	writerOf(v.Type())(e, v)
+}
+
+func writerOf(t reflect.Type) writer {
+	if w, ok := writers.Load(t); ok {
+		return w.(writer)
+	}
+	// A type may hold itself: whoever meets it before it is known waits for it.
+	var made sync.WaitGroup
+	var w writer
+	made.Add(1)
+	other, loaded := writers.LoadOrStore(t, writer(func(e *encoder, v reflect.Value) { made.Wait(); w(e, v) }))
+	if loaded {
+		return other.(writer)
+	}
+	w = newWriter(t)
+	made.Done()
+	writers.Store(t, w)
+	return w
+}
+
+var (
+	marshaler     = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+	zeroIsNull    = reflect.TypeFor[ZeroIsNull]()
+	keptType      = reflect.TypeFor[Kept]()
+)
+
+func newWriter(t reflect.Type) writer {
+	if t == reflect.TypeFor[Object]() {
+		return (*encoder).object
+	}
+	if t.Implements(zeroIsNull) {
+		w := ofKind(t)
+		return func(e *encoder, v reflect.Value) {
+			if v.IsZero() {
+				e.dst = append(e.dst, "null"...)
+				return
+			}
+			w(e, v)
+		}
+	}
+	for _, own := range []reflect.Type{marshaler, textMarshaler} {
+		if t.Implements(own) || t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(own) {
+			return (*encoder).foreign
+		}
+	}
+	return ofKind(t)
+}
+
+func ofKind(t reflect.Type) writer {
+	switch t.Kind() {
+	case reflect.Bool:
+		return func(e *encoder, v reflect.Value) { e.dst = strconv.AppendBool(e.dst, v.Bool()) }
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return func(e *encoder, v reflect.Value) { e.dst = strconv.AppendInt(e.dst, v.Int(), 10) }
+	case reflect.String:
+		if t != reflect.TypeFor[json.Number]() {
+			return func(e *encoder, v reflect.Value) { e.text(v.String()) }
+		}
+	case reflect.Interface:
+		return func(e *encoder, v reflect.Value) { e.value(v.Elem()) }
+	case reflect.Pointer:
+		return pointerWriter(t)
+	case reflect.Slice:
+		if t.Elem().Kind() != reflect.Uint8 {
+			return listWriter(t)
+		}
+	case reflect.Map:
+		if t.Key().Kind() == reflect.String && !t.Key().Implements(textMarshaler) {
+			return mapWriter(t)
+		}
+	case reflect.Struct:
+		if fields, ok := membersOf(t); ok {
+			return structWriter(t, fields)
+		}
+	default:
+	}
+	return (*encoder).foreign
+}
+
+func pointerWriter(t reflect.Type) writer {
+	of := writerOf(t.Elem())
+	return func(e *encoder, v reflect.Value) {
+		if v.IsNil() {
+			e.dst = append(e.dst, "null"...)
+			return
+		}
+		of(e, v.Elem())
+	}
+}
+
+func listWriter(t reflect.Type) writer {
+	of := writerOf(t.Elem())
+	return func(e *encoder, v reflect.Value) {
+		if v.IsNil() {
+			e.dst = append(e.dst, "null"...)
+			return
+		}
+		n := v.Len()
+		rows := !e.line
+		e.dst = append(e.dst, '[')
+		e.depth++
+		for i := range n {
+			e.next(i, rows)
+			e.line = true
+			of(e, v.Index(i))
+			e.line = !rows
+		}
+		e.close(n, ']', rows)
+	}
+}
+
+func mapWriter(t reflect.Type) writer {
+	of := writerOf(t.Elem())
+	return func(e *encoder, v reflect.Value) {
+		if v.IsNil() {
+			e.dst = append(e.dst, "null"...)
+			return
+		}
+		type pair struct {
+			key   string
+			value reflect.Value
+		}
+		pairs := make([]pair, 0, v.Len())
+		for k, value := range v.Seq2() {
+			pairs = append(pairs, pair{k.String(), value})
+		}
+		slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.key, b.key) })
+		if e.sorted && slices.ContainsFunc(pairs, func(p pair) bool { return !utf8.ValidString(p.key) }) {
+			e.foreign(v) // a name is sorted as it is written
+			return
+		}
+		e.dst = append(e.dst, '{')
+		e.depth++
+		for i, p := range pairs {
+			e.next(i, !e.line)
+			e.text(p.key)
+			e.colon()
+			of(e, p.value)
+		}
+		e.close(len(pairs), '}', !e.line)
+	}
+}
+
+func (e *encoder) object(v reflect.Value) {
+	o := v.Interface().(Object)
+	if e.sorted {
+		o = slices.Clone(o)
+		slices.SortStableFunc(o, func(a, b Member) int { return strings.Compare(a.Key, b.Key) })
+		for i, m := range o {
+			if !utf8.ValidString(m.Key) || i > 0 && o[i-1].Key == m.Key {
+				e.foreign(v)
+				return
+			}
+		}
+	}
+	e.dst = append(e.dst, '{')
+	e.depth++
+	for i, m := range o {
+		e.next(i, !e.line)
+		e.text(m.Key)
+		e.colon()
+		e.value(reflect.ValueOf(m.Value))
+	}
+	e.close(len(o), '}', !e.line)
+}
+
+// next begins the next of several values.
+func (e *encoder) next(i int, lines bool) {
+	switch {
+	case i > 0 && e.sorted:
+		e.dst = append(e.dst, e.spelling.comma...)
+	case i > 0:
+		e.dst = append(e.dst, ',')
+	}
+	if lines {
+		if len(e.dst) >= partSize {
+			e.cut()
+			e.dst = newPart()
+		}
+		e.newline()
+	}
+}
+
+// close ends a list or an object of n values.
+func (e *encoder) close(n int, end byte, lines bool) {
+	e.depth--
+	if n > 0 && lines {
+		e.newline()
+	}
+	e.dst = append(e.dst, end)
+}
+
+func (e *encoder) newline() {
+	e.dst = append(e.dst, '\n')
+	for range e.depth {
+		e.dst = append(e.dst, step...)
+	}
+}
+
+func (e *encoder) colon() {
+	switch {
+	case e.sorted:
+		e.dst = append(e.dst, e.spelling.colon...)
+	case e.line:
+		e.dst = append(e.dst, ':')
+	default:
+		e.dst = append(e.dst, ": "...)
+	}
+}
+
+// text writes a string as the JSON encoder does, or in the spelling of a digest.
+func (e *encoder) text(s string) {
+	if e.sorted {
+		e.dst = e.spelling.appendString(e.dst, s)
+		return
+	}
+	e.dst = appendText(e.dst, s)
+}
+
+// appendText is a string as encoding/json writes it without escapes for HTML.
+func appendText(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if isPlain(c) {
+			i++
+			continue
+		}
+		if c < utf8.RuneSelf {
+			dst = appendASCII(append(dst, s[from:i]...), c)
+			i++
+			from = i
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' {
+			dst = appendEscape(append(dst, s[from:i]...), r)
+			from = i + size
+		}
+		i += size
+	}
+	return append(append(dst, s[from:]...), '"')
+}
+
+// foreign writes a value whose JSON only encoding/json knows.
+func (e *encoder) foreign(v reflect.Value) {
+	text, err := plain(v.Interface())
+	switch {
+	case err != nil:
+		if e.err == nil {
+			e.err = err
+		}
+	case e.sorted:
+		e.dst = e.spelling.Reorder(e.dst, text, e.without...)
+	case e.line:
+		e.dst = append(e.dst, text...)
+	default:
+		e.rows(text)
+	}
+}
+
+// rows lays out the first value of one line of JSON as Sheet does, and returns
+// what follows it.
+func (e *encoder) rows(text []byte) []byte {
+	open, n := text[0], valueLen(text)
+	if open != '{' && open != '[' || n == 2 {
+		e.dst = append(e.dst, text[:n]...)
+		return text[n:]
+	}
+	e.dst = append(e.dst, open)
+	e.depth++
+	i, rest := 0, text[1:]
+	for rest[0] != '}' && rest[0] != ']' {
+		if rest[0] == ',' {
+			rest = rest[1:]
+		}
+		e.next(i, true)
+		i++
+		n := valueLen(rest)
+		e.dst = append(e.dst, rest[:n]...)
+		rest = rest[n:]
+		if open == '{' {
+			e.colon()
+			rest = e.rows(rest[1:])
+		}
+	}
+	e.close(i, rest[0], true)
+	return rest[1:]
+}
+
+// valueLen is how long the first value of one line of JSON is.
+func valueLen(text []byte) int {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case depth == 0 && (c == ',' || c == ':' || c == '}' || c == ']'):
+			return i
+		case c == '}' || c == ']':
+			depth--
+		}
+		if depth == 0 && !quoted && (text[i] == '"' || text[i] == '}' || text[i] == ']') {
+			return i + 1
+		}
+	}
+	return len(text)
+}
