@@ -172,7 +172,7 @@ var layers = []layer{
 	},
 	{
 		path: "internal/adopt/starter", why: "the first manifest: what detection proves, and what only a person knows as questions", core: true,
-		may: []string{"internal/gate/source", "internal/adopt/detect", "internal/verify/..."},
+		may: []string{"internal/gate/source", "internal/gate/redact", "internal/adopt/detect", "internal/verify/..."},
 	},
 	{
 		path: "internal/adopt/hook", why: "what hosts ask their hooks, and answers that fail closed", core: true,

@@ -74,13 +74,19 @@ func (s *survey) dependencies() {
 	slices.Sort(s.out.Signals.Declared)
 	s.out.Signals.Declared = slices.Compact(s.out.Signals.Declared)
 	s.out.Signals.Declared = s.out.Signals.Declared[:min(len(s.out.Signals.Declared), maxListed)]
-	if s.opt.Name != "" {
-		s.project(s.opt.Name)
+	s.project(s.opt.Name, "")
+	for _, name := range s.deeper {
+		s.project(name, "")
 	}
 }
 
-// project adds a candidate for the name of the project.
-func (s *survey) project(name string) {
+// project adds a candidate for the name of the project. What a file below the
+// workspace's own folder says comes after the name of that folder.
+func (s *survey) project(name, file string) {
+	if strings.Contains(file, "/") {
+		s.deeper = append(s.deeper, name)
+		return
+	}
 	if name = shown(name); name != "" && !slices.Contains(s.out.ProjectNames, name) && len(s.out.ProjectNames) < 20 {
 		s.out.ProjectNames = append(s.out.ProjectNames, name)
 	}
@@ -148,8 +154,8 @@ func (s *survey) parsed(name string, parse func([]byte) (source.Value, *source.P
 
 func (s *survey) pyproject(name string) {
 	v := s.parsed(name, source.ParseTOML)
-	s.project(v.At("project", "name").Str())
-	s.project(v.At("tool", "poetry", "name").Str())
+	s.project(v.At("project", "name").Str(), name)
+	s.project(v.At("tool", "poetry", "name").Str(), name)
 	lists := []source.Value{v.At("project", "dependencies")}
 	for _, table := range []source.Value{v.At("project", "optional-dependencies"), v.Get("dependency-groups")} {
 		for _, m := range table.Members {
@@ -186,7 +192,7 @@ func (s *survey) pipfile(name string) {
 
 func (s *survey) packageJSON(name string) {
 	v := s.parsed(name, source.ParseJSON)
-	s.project(v.Get("name").Str())
+	s.project(v.Get("name").Str(), name)
 	for _, key := range []string{"dependencies", "devDependencies", "peerDependencies", "optionalDependencies"} {
 		for _, m := range v.Get(key).Members {
 			s.depends(name, m.Pos.Line, m.Key)
@@ -208,7 +214,7 @@ func (s *survey) goMod(name string) {
 		switch {
 		case len(words) == 0:
 		case words[0] == "module" && len(words) == 2:
-			s.project(path.Base(strings.Trim(words[1], `"`)))
+			s.project(path.Base(strings.Trim(words[1], `"`)), name)
 		case words[0] == "require" && len(words) == 2 && words[1] == "(":
 			block = true
 		case words[0] == ")":

@@ -70,11 +70,13 @@ type Framework struct {
 	Files      []string        `json:"candidate_files"`
 }
 
-// Source is a source that the manifest may name. Mode is set for a Codex plugin
-// alone.
+// Source is a source that the manifest may name. Key is where it goes: a row of
+// tool_sources, or a file in a list of a block; files of one block are read as
+// one program. Mode is set for a Codex plugin alone.
 type Source struct {
 	Type Type   `json:"type"`
 	Path string `json:"path"`
+	Key  string `json:"key"`
 	Mode string `json:"mode,omitempty"`
 }
 

@@ -153,6 +153,8 @@ func (s *survey) next() {
 		add(Action{Kind: "review", Why: "API descriptions alone are no agent. If agents are given these operations as tools, write a manifest."})
 		command(s.initialize("."), "Write a first manifest that names the API descriptions.")
 	case len(r.Signals.Unsupported) > 0:
+	case len(r.Signals.Declared) > 0:
+		add(Action{Kind: "review", Why: "A dependency is declared that agents are built with (" + r.Signals.Declared[0] + "), and no code that uses it was found. If this folder has no agent, no manifest is needed."})
 	default:
 		add(Action{Kind: "stop", Why: "No agent framework and no list of tools was found: no manifest is needed. The configuration of coding agents is read by check without one."})
 	}

@@ -82,7 +82,7 @@ func isYAML(name string) bool { return path.Ext(name) == ".yaml" || path.Ext(nam
 
 // nameable says whether a path can stand in a manifest and in a result as it is.
 func nameable(name string) bool {
-	return utf8.ValidString(name) && len(name) <= 1024 && redact.Text(name) == name && !strings.ContainsFunc(name, func(r rune) bool {
+	return utf8.ValidString(name) && len(name) <= 1024 && strings.TrimSpace(name) == name && redact.Text(name) == name && !strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsPrint(r) || r == '\\'
 	})
 }

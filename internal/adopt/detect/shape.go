@@ -99,7 +99,7 @@ func (s *survey) artifact(name string, v source.Value) {
 			return
 		}
 		s.hits = append(s.hits, hit{kind: kind, file: name, line: max(v.Pos.Line, 1), strength: Strong, role: "shape", what: what})
-		s.shapes = append(s.shapes, shape{Source{kind, at, mode}, name, called})
+		s.shapes = append(s.shapes, shape{Source{Type: kind, Path: at, Mode: mode}, name, called})
 	}
 	switch {
 	case below(name, codex.PluginFile) || strings.HasSuffix(name, "/"+codex.PluginFile):

@@ -37,7 +37,7 @@ func (s *survey) suggest() {
 			s.out.Suggested = append(s.out.Suggested, f.Source)
 		}
 		for _, e := range f.Entries {
-			s.out.Suggested = append(s.out.Suggested, Source{Type: f.Type, Path: e})
+			s.out.Suggested = append(s.out.Suggested, Source{Type: f.Type, Path: e, Key: f.Key})
 		}
 	}
 }
@@ -68,7 +68,37 @@ func (s *survey) byProject(files []string) (projects []string, group map[string]
 
 // row is a source that stands in tool_sources.
 func (s *survey) row(kind Type, at, mode, project string) Found {
-	return Found{Source: Source{Type: kind, Path: at, Mode: mode}, ID: idOf(kind, at), Project: project}
+	key := "tool_sources"
+	switch kind {
+	case OpenAI:
+		key = "openai_api.tools"
+	case Anthropic:
+		key = "anthropic.tools"
+	case N8N:
+		key = "n8n.workflows"
+	default:
+	}
+	return Found{Source: Source{Type: kind, Path: at, Key: key, Mode: mode}, ID: idOf(kind, at), Project: project}
+}
+
+// folders are the folders of the files, none below another; nil when they are
+// many: the folder of all is one row then.
+func (s *survey) folders(kind Type, files []string, project string) []Found {
+	var dirs []string
+	for _, f := range files {
+		dirs = append(dirs, path.Dir(f))
+	}
+	slices.SortFunc(dirs, byDepth)
+	var set []Found
+	for _, d := range dirs {
+		if slices.ContainsFunc(set, func(f Found) bool { return below(d, f.Path) }) {
+			continue
+		}
+		if set = append(set, s.row(kind, d, "", project)); len(set) > maxSingle {
+			return nil
+		}
+	}
+	return set
 }
 
 var notID = regexp.MustCompile(`[^a-z0-9]+`)
@@ -123,7 +153,7 @@ func yieldOf(set []Found) yield {
 	var y yield
 	known := map[string]bool{}
 	count := func(what, name string, o *tool.Origin) {
-		if reason, _ := leftOut(o.Path); reason != "" {
+		if reason, _ := leftOut(o.Path); reason != "" && reason != document {
 			return
 		}
 		key := fmt.Sprintln(what, name, o.Path, o.Start.Line)
@@ -255,6 +285,9 @@ func (s *survey) python(kind Type) {
 			}
 			sets = append(sets, single)
 		}
+		if kind == AgentsSDK {
+			sets = append(sets, s.folders(kind, files, p))
+		}
 		for _, list := range [][]string{files, whole} {
 			if dir := common(list); kind == AgentsSDK || !slices.ContainsFunc(list, func(f string) bool { return path.Dir(f) != dir }) {
 				sets = append(sets, []Found{s.row(kind, dir, "", p)})
@@ -286,7 +319,7 @@ func (s *survey) python(kind Type) {
 func (s *survey) program(kind Type, files []string, project string) Found {
 	files = slices.Clone(files)
 	slices.Sort(files)
-	return Found{Source: Source{Type: kind, Path: files[0]}, ID: string(kind), Project: project, Entries: slices.Compact(files)}
+	return Found{Source: Source{Type: kind, Path: files[0], Key: string(kind) + ".python_entrypoints"}, ID: string(kind), Project: project, Entries: slices.Compact(files)}
 }
 
 // needed are the files of a program that it shows as much with as with all.
@@ -319,7 +352,7 @@ func (s *survey) mcpServers() {
 		if len(files) == 1 {
 			sets = append(sets, []Found{s.row(MCPServer, files[0], "", p)})
 		}
-		sets = append(sets, []Found{s.row(MCPServer, common(files), "", p)})
+		sets = append(sets, s.folders(MCPServer, files, p), []Found{s.row(MCPServer, common(files), "", p)})
 		set, y, failed := s.best(sets)
 		if !s.keep(MCPServer, files, set, y, failed) {
 			continue

@@ -51,6 +51,7 @@ type survey struct {
 	foreign  map[string]bool // unsupported libraries that were named
 	markers  map[string]bool // folders with a file that makes them a project
 	shapes   []shape
+	deeper   []string // names of projects below the workspace's own folder
 	servers  []string // files that use a server library of MCP, in scripts and in Go
 	bytes    int
 	spent    bool

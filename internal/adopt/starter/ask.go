@@ -1,0 +1,220 @@
+package starter
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll.dev/internal/verify/check"
+	"plimsoll.dev/internal/verify/effect"
+	"plimsoll.dev/internal/verify/manifest"
+	"plimsoll.dev/internal/verify/patch"
+	"plimsoll.dev/internal/verify/tool"
+)
+
+// maxAsked is the most tools that one patch names.
+const maxAsked = 50
+
+// asker turns what the draft leaves open into questions.
+type asker struct {
+	text    []byte
+	m       *manifest.Manifest
+	w       *writer
+	surface *effect.Surface
+	out     []Question
+}
+
+// ask is every question, in the order of their lines.
+func (a *asker) ask() []Question {
+	a.out = []Question{}
+	a.who()
+	a.root()
+	a.unbound()
+	a.tools()
+	slices.SortStableFunc(a.out, func(x, y Question) int { return cmp.Compare(x.Line, y.Line) })
+	return a.out
+}
+
+// add asks one thing, whose answer is an edit of the draft. An edit that cannot
+// be made is no question: a patch that fails helps nobody.
+func (a *asker) add(key, why string, edits ...patch.Edit) {
+	after, err := patch.Apply(a.text, patch.YAML, edits...)
+	if err != nil || bytes.Equal(after, a.text) {
+		return
+	}
+	line := 1
+	for i := range min(len(after), len(a.text)) {
+		if after[i] != a.text[i] {
+			break
+		}
+		if after[i] == '\n' {
+			line++
+		}
+	}
+	a.out = append(a.out, Question{
+		Key: key, Path: manifest.DefaultName, Line: min(line, bytes.Count(a.text, []byte("\n"))),
+		Why: oneLine(why), Patch: patch.Diff(manifest.DefaultName, a.text, after),
+	})
+}
+
+func set(pointer string, value any) patch.Edit {
+	return patch.Edit{Kind: check.SetPointer, Pointer: pointer, Value: value}
+}
+
+// who asks for names, purpose and environment. Of a value that is needed and not
+// known the patch shows the form.
+func (a *asker) who() {
+	if a.m.Project.Name == Placeholder {
+		a.add("project.name", "The project has no name that could be read.", set("/project/name", "my-project"))
+	}
+	if a.m.Agent.Name == Placeholder {
+		why := "No agent's name could be read."
+		if n := len(a.w.d.AgentNames); n > 0 {
+			why = "Which of the agents is it that people talk to: " + names(a.w.d.AgentNames) + "?"
+		}
+		a.add("agent.name", why, set("/agent/name", cmp.Or(plain(first(a.w.d.AgentNames)), "my-agent")))
+	}
+	if a.w.purpose {
+		a.add("agent.declared_purpose", "What is the agent for? Its tools are held against it.", set("/agent/declared_purpose/0", "say in one line what the agent is for"))
+	} else {
+		a.add("agent.declared_purpose", "What is the agent for? Its tools are held against it.", set("/agent/declared_purpose", []any{Placeholder}))
+	}
+	a.add("environment.target", "Where does the agent run: local, staging, production_like or production? Until somebody says, the strictest is taken.", set("/environment/target", "staging"))
+	if a.w.missing {
+		a.add("tool_sources", "No tool could be read: which file lists them?", set("/tool_sources/0/path", "tools/mcp-tools.json"))
+	}
+}
+
+// root asks which agent people talk to, when several may be it.
+func (a *asker) root() {
+	if a.w.rootObject != "" || a.surface == nil || len(a.surface.Graph.Nodes) < 2 || a.surface.Graph.Root != "" {
+		return
+	}
+	var list []string
+	for _, n := range a.surface.Graph.Nodes {
+		if name := plain(n.Name); name != "" {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	if len(list) == 0 {
+		return
+	}
+	a.add("agent_bindings.root", "Which agent do people talk to? One of: "+names(list)+".", set("/agent_bindings", map[string]any{"root": map[string]any{"object": Placeholder}}))
+}
+
+// unbound asks who may use the tools of a source when no agent is seen to.
+func (a *asker) unbound() {
+	if a.surface == nil {
+		return
+	}
+	held, sources := map[string]bool{}, map[string][]string{}
+	for _, t := range a.surface.Catalog {
+		for i := range t.Members {
+			id := t.Members[i].Origin.SourceID
+			if sources[id] = append(sources[id], t.Name); a.surface.Reach[t.ID] != effect.Unbound {
+				held[id] = true
+			}
+		}
+	}
+	if a.blocks() {
+		return
+	}
+	for i, r := range a.w.rows {
+		if len(sources[r.id]) == 0 || held[r.id] {
+			continue
+		}
+		key := "tool_sources[" + strconv.Itoa(i) + "].binding"
+		a.add(key, "Nothing shows which agent uses the tools of "+r.id+". If the agent may use every one of them, say so and why.",
+			set("/tool_sources/"+strconv.Itoa(i)+"/binding", map[string]any{"complete": true, "reason": Placeholder}))
+	}
+}
+
+// blocks asks about tools of blocks, which no source can bind: then one
+// declaration has to say the whole set, and names what the code shows as well.
+func (a *asker) blocks() bool {
+	open := false
+	var tools []any
+	for _, t := range a.surface.Catalog {
+		if plain(t.Name) == "" {
+			continue
+		}
+		unbound := a.surface.Reach[t.ID] == effect.Unbound
+		if unbound || slices.Contains(a.w.rootTools, t.Name) {
+			tools = append(tools, a.entry(t))
+		}
+		for _, r := range a.w.blocks {
+			open = open || unbound && len(r.reading.Agents) == 0 && slices.ContainsFunc(r.reading.Tools, func(o tool.Tool) bool { return o.Origin == t.Origin && o.Name == t.Name })
+		}
+	}
+	if !open || len(tools) > maxAsked {
+		return false
+	}
+	handoffs := []any{}
+	for _, h := range a.w.rootHandoffs {
+		handoffs = append(handoffs, h)
+	}
+	a.add("agent_bindings.declarations", "Nothing shows which agent uses these tools. Keep what the agent may use; the list says the whole set.",
+		patch.Edit{Kind: check.AppendPointer, Pointer: "/agent_bindings/declarations", Value: map[string]any{
+			"agent": "root", "complete": true, "tools": tools, "handoffs": handoffs, "reason": Placeholder,
+		}})
+	return true
+}
+
+// entry names a tool, with its source when others have its name.
+func (a *asker) entry(t *effect.Tool) map[string]any {
+	e := map[string]any{"tool": t.Name}
+	if n := 0; slices.ContainsFunc(a.surface.Catalog, func(o *effect.Tool) bool {
+		if o.Name == t.Name {
+			n++
+		}
+		return n > 1
+	}) {
+		e["source_id"] = t.Origin.SourceID
+	}
+	return e
+}
+
+// tools asks what the tools do, and what has to come before them.
+func (a *asker) tools() {
+	if a.surface == nil {
+		return
+	}
+	var list []*effect.Tool
+	for _, t := range a.surface.Catalog {
+		if plain(t.Name) != "" && plain(t.Origin.SourceID) != "" && !strings.Contains(t.Name, "*") {
+			list = append(list, t)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	more := ""
+	if n := len(list) - maxAsked; n > 0 {
+		list, more = list[:maxAsked], fmt.Sprintf(" The patch names the first %d tools; %d more follow the same form.", maxAsked, n)
+	}
+	all := func(more map[string]any) []any {
+		var out []any
+		for _, t := range list {
+			e := a.entry(t)
+			maps.Copy(e, more)
+			out = append(out, e)
+		}
+		return out
+	}
+	a.add("action_surface.actions", "What does each tool do (effect: read, write, destructive, external_communication, financial_write, production_operation, "+
+		"privileged_data_access, code_execution or identity_access), and with whose authority (mode: none, scoped with auth_type and scopes, unscoped or ambient with a reason)?"+more,
+		set("/action_surface", map[string]any{"actions": all(map[string]any{"effect": Placeholder, "authority": map[string]any{"mode": Placeholder}})}))
+	for _, p := range []struct{ key, why string }{
+		{"require_approval_for_tools", "Which tools run only after a person approved? Keep those that do."},
+		{"require_confirmation_for_tools", "Which tools run only after the user confirmed? Keep those that do."},
+		{"require_idempotency_for_tools", "Which tools may be called twice without doing it twice? Keep those that may."},
+	} {
+		a.add("policies."+p.key, p.why+more, set("/policies", map[string]any{p.key: all(nil)}))
+	}
+}
