@@ -20,7 +20,7 @@ import (
 )
 
 //go:embed docs/rules/*.md docs/agent-boundary-result-schema.v2.json
-//go:embed examples/agent-protocol/diffs/*.diff examples/agent-protocol/expected/*.json
+//go:embed examples/agent-protocol/diffs/*.diff examples/agent-protocol/expected/*.json examples/agent-protocol/legacy/*.json
 var files embed.FS
 
 // The circle's documents are apart from the gate's, so that a program without a
@@ -81,6 +81,7 @@ func RulePath(id string) string { return "docs/rules/" + id + ".md" }
 // RulePage is the page of a rule in Markdown.
 func RulePage(id string) ([]byte, error) { return files.ReadFile(RulePath(id)) }
 
-// AgentProtocol is the example changes (diffs/) and the results they must get
-// (expected/).
+// AgentProtocol is the example changes (diffs/), the results they must get
+// (expected/), and results older than permissions with what they are read as
+// (legacy/).
 func AgentProtocol() (fs.FS, error) { return fs.Sub(files, "examples/agent-protocol") }

@@ -2,6 +2,7 @@ package shipgate
 
 import (
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,9 @@ type Env struct {
 	// Given are inputs that a caller in the same process hands over instead of
 	// files, by the name that a flag has for them; nil for the program itself.
 	Given map[string][]byte
+	// Examples and Samples are what self-check runs; nil for those that the
+	// program carries (plimsoll.AgentProtocol, plimsoll.SelfCheckSamples).
+	Examples, Samples fs.FS
 	// Terminal says whether Stdout is one: only a person gets colour.
 	Terminal bool
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"plimsoll.dev"
 	"plimsoll.dev/internal/gate"
+	"plimsoll.dev/internal/gate/control"
 	"plimsoll.dev/internal/gate/rule"
 )
 
@@ -34,10 +34,10 @@ type selfCheck struct {
 	FixturesRoot      string            `json:"fixtures_root"`
 	FixturesRun       map[string]string `json:"fixtures_run"`
 	CLISurface        map[string]string `json:"cli_surface"`
-	// LegacyAgentResultV1 is null: the reader for older results is not built.
-	LegacyAgentResultV1 *string `json:"legacy_agent_result_v1"`
-	Ready               bool    `json:"ready"`
-	Note                string  `json:"note"`
+	// LegacyAgentResultV1 is what came of reading results older than permissions.
+	LegacyAgentResultV1 string `json:"legacy_agent_result_v1"`
+	Ready               bool   `json:"ready"`
+	Note                string `json:"note"`
 }
 
 const passed = "ok"
@@ -86,7 +86,7 @@ func (s *selfCheck) text() string {
 			fmt.Fprintf(&b, "%s %-28s %s\n", part.title, name, part.results[name])
 		}
 	}
-	fmt.Fprintf(&b, "ready: %t\n%s\n", s.Ready, s.Note)
+	fmt.Fprintf(&b, "older results %s\nready: %t\n%s\n", s.LegacyAgentResultV1, s.Ready, s.Note)
 	return b.String()
 }
 
@@ -103,35 +103,120 @@ func runSelfCheck(env Env) (report *selfCheck, err error) {
 		FixturesRun:  map[string]string{}, CLISurface: map[string]string{},
 		Note: "Diagnostic only: it replaces no check on the change at hand.",
 	}
-	examples, err := plimsoll.AgentProtocol()
+	examples, files, err := env.bundled()
 	if err != nil {
 		return nil, err
 	}
-	diffs, err := fs.Glob(examples, "diffs/*.diff")
+	diffs, err := stems(examples, "diffs/*.diff", requiredExamples)
 	if err != nil {
 		return nil, err
 	}
-	report.FixturesAvailable = len(diffs) > 0
-	for _, diff := range diffs {
-		name := strings.TrimSuffix(path.Base(diff), ".diff")
+	for _, name := range diffs {
 		report.FixturesRun[name] = outcome(runExample(env, dir, examples, name))
 	}
-	files, names, err := samples()
+	names, err := stems(files, "*/shipgate.yaml", requiredSamples)
 	if err != nil {
 		return nil, err
 	}
-	report.FixturesAvailable = report.FixturesAvailable && len(names) > 0
 	for _, name := range names {
 		report.FixturesRun[name] = outcome(runSample(env, filepath.Join(dir, name), files, name))
 	}
+	report.FixturesAvailable = available(examples, "diffs/%s.diff", requiredExamples) && available(files, "%s/shipgate.yaml", requiredSamples)
+	report.LegacyAgentResultV1 = outcome(readOlder(examples))
 	for name, args := range surface() {
 		report.CLISurface[name] = outcome(runCommand(env, dir, args))
 	}
 	if err := aroundAReport(env, filepath.Join(dir, "commands"), files, report.CLISurface); err != nil {
 		return nil, err
 	}
-	report.Ready = report.FixturesAvailable && allPassed(report.FixturesRun) && allPassed(report.CLISurface)
+	report.Ready = report.FixturesAvailable && allPassed(report.FixturesRun) && allPassed(report.CLISurface) &&
+		report.LegacyAgentResultV1 == passed
 	return report, nil
+}
+
+// What every installation carries: a binary that lost one of them is broken.
+var (
+	requiredExamples = []string{"agent-action-required", "complete", "human-review-required", "review-publishable"}
+	requiredSamples  = []string{"clean_read_only_agent", "google_adk_agent", "simple_crewai_agent", "simple_langchain_agent", "support_refund_agent"}
+)
+
+// bundled are the examples and the samples: those that the binary carries,
+// unless the caller brings its own.
+func (e Env) bundled() (examples, files fs.FS, err error) {
+	if e.Examples != nil && e.Samples != nil {
+		return e.Examples, e.Samples, nil
+	}
+	if examples, err = plimsoll.AgentProtocol(); err != nil {
+		return nil, nil, err
+	}
+	files, err = plimsoll.SelfCheckSamples()
+	return examples, files, err
+}
+
+// stems are the names that match a pattern, each without what surrounds it, and
+// those that must be there: an absent one fails when it is run.
+func stems(files fs.FS, pattern string, required []string) ([]string, error) {
+	found, err := fs.Glob(files, pattern)
+	if err != nil {
+		return nil, err
+	}
+	before, after, _ := strings.Cut(pattern, "*")
+	names := slices.Clone(required)
+	for _, f := range found {
+		names = append(names, strings.TrimSuffix(strings.TrimPrefix(f, before), after))
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+func available(files fs.FS, form string, names []string) bool {
+	for _, name := range names {
+		if _, err := fs.Stat(files, fmt.Sprintf(form, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// refused is what expected.json says of an older result that must not be read.
+const refused = "refused"
+
+// readOlder reads the bundled results that are older than permissions. Each must
+// come to its state, with the permissions of that state, or be refused.
+func readOlder(examples fs.FS) error {
+	text, err := fs.ReadFile(examples, "legacy/expected.json")
+	if err != nil {
+		return err
+	}
+	var want map[string]string
+	if err := json.Unmarshal(text, &want); err != nil {
+		return err
+	}
+	states := map[string]bool{}
+	for name, state := range want {
+		text, err := fs.ReadFile(examples, "legacy/"+name+".json")
+		if err != nil {
+			return err
+		}
+		got := refused
+		if result, err := gate.DecodeLegacy(text); err == nil {
+			got = string(result.Control.State())
+			all := result.Control.State() == control.Complete
+			if result.Control.Permissions() != (control.Permissions{Edit: all, Commit: all, Push: all, UpdatePR: all, Merge: all, ReportComplete: all}) {
+				return fmt.Errorf("%s: its permissions are not those of its state", name)
+			}
+		}
+		if got != state {
+			return fmt.Errorf("%s: read as %s, want %s", name, got, state)
+		}
+		states[state] = true
+	}
+	for _, state := range []string{string(control.Complete), string(control.AgentActionRequired), string(control.HumanReviewRequired), refused} {
+		if !states[state] {
+			return fmt.Errorf("no older result is %s", state)
+		}
+	}
+	return nil
 }
 
 // surface is one call of every command that prints JSON and needs neither a

@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-
-	"plimsoll.dev"
 )
 
 // sampleOutcome is what a verification of a sample comes to. Names and numbers
@@ -40,20 +38,6 @@ type sampleReport struct {
 			Gaps []struct{ Kind, Subject string } `json:"evidence_gaps"`
 		} `json:"evidence_coverage"`
 	} `json:"release_decision"`
-}
-
-// samples lists the sample folders.
-func samples() (files fs.FS, names []string, err error) {
-	if files, err = plimsoll.SelfCheckSamples(); err != nil {
-		return nil, nil, err
-	}
-	entries, err := fs.ReadDir(files, ".")
-	for _, e := range entries {
-		if e.IsDir() {
-			names = append(names, e.Name())
-		}
-	}
-	return files, names, err
 }
 
 // runSample verifies one sample in a repository of its own and compares what
@@ -184,6 +168,8 @@ func aroundAReport(env Env, dir string, files fs.FS, results map[string]string) 
 		{"verify", "--preview", "--json"},
 		{"scan", "--json"},
 		{"verify", "--suggest-patches", "--json"},
+		{"agent", "handoff", "--json"},
+		{"audit", "--host", "--json"},
 		{"explain-finding", "", "--from", report, "--json"},
 		{"apply-patches", "--from", report, "--json"},
 		{"baseline", "save", "--from", report, "--json"},
@@ -194,7 +180,7 @@ func aroundAReport(env Env, dir string, files fs.FS, results map[string]string) 
 		{"capability", "diff", "--base", lock, "--head", other, "--json"},
 	} {
 		name := args[0]
-		if name == "baseline" || name == "capability" {
+		if slices.Contains([]string{"agent", "baseline", "capability"}, name) {
 			name += " " + args[1]
 		}
 		if name == "explain-finding" {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -144,4 +145,100 @@ func TestSelfCheckWithoutGitIsNotReady(t *testing.T) {
 			t.Errorf("what needs git says %q", said)
 		}
 	}
+}
+
+// A damaged installation is told from a sound one, by the part that is damaged.
+func TestSelfCheckTellsABrokenInstallation(t *testing.T) {
+	type report struct {
+		Available bool              `json:"fixtures_available"`
+		Fixtures  map[string]string `json:"fixtures_run"`
+		Legacy    string            `json:"legacy_agent_result_v1"`
+		Ready     bool
+	}
+	examples, err := plimsoll.AgentProtocol()
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := plimsoll.SelfCheckSamples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// checked is the report of a program that carries what edit makes of it.
+	checked := func(t *testing.T, edit func(examples, samples fstest.MapFS)) (int, report) {
+		t.Helper()
+		e, s := copied(t, examples), copied(t, samples)
+		edit(e, s)
+		env := shipgate.Env{Dir: t.TempDir(), Environ: append(os.Environ(), quietGit(t.TempDir())...), Examples: e, Samples: s}
+		code, stdout, stderr := call(env, "", []string{"self-check", "--json"})
+		var r report
+		if err := json.Unmarshal(stdout, &r); err != nil {
+			t.Fatalf("%v\n%s%s", err, stdout, stderr)
+		}
+		return code, r
+	}
+	if code, r := checked(t, func(fstest.MapFS, fstest.MapFS) {}); code != 0 || !r.Ready || !r.Available || r.Legacy != "ok" {
+		t.Fatalf("a sound one: exit code %d, %+v", code, r)
+	}
+	for name, c := range map[string]struct {
+		edit  func(examples, samples fstest.MapFS)
+		wrong func(report) string
+	}{
+		"an example is gone": {
+			func(e, _ fstest.MapFS) { delete(e, "diffs/complete.diff") },
+			func(r report) string { return r.Fixtures["complete"] },
+		},
+		"an example is another": {
+			func(e, _ fstest.MapFS) { e["diffs/complete.diff"] = e["diffs/human-review-required.diff"] },
+			func(r report) string { return r.Fixtures["complete"] },
+		},
+		"an expectation is half there": {
+			func(e, _ fstest.MapFS) {
+				e["expected/complete.json"].Data = e["expected/complete.json"].Data[:40]
+			},
+			func(r report) string { return r.Fixtures["complete"] },
+		},
+		"a sample is gone": {
+			func(_, s fstest.MapFS) { delete(s, "google_adk_agent/shipgate.yaml") },
+			func(r report) string { return r.Fixtures["google_adk_agent"] },
+		},
+		"an older result is damaged": {
+			func(e, _ fstest.MapFS) { e["legacy/repair-after.json"] = e["legacy/damaged-completion.json"] },
+			func(r report) string { return r.Legacy },
+		},
+		"a damaged result is not damaged": {
+			func(e, _ fstest.MapFS) { e["legacy/damaged-publication.json"] = e["legacy/block-stop.json"] },
+			func(r report) string { return r.Legacy },
+		},
+		"no older result is left": {
+			func(e, _ fstest.MapFS) { e["legacy/expected.json"].Data = []byte("{}") },
+			func(r report) string { return r.Legacy },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, r := checked(t, c.edit)
+			if code != 4 || r.Ready || !strings.HasPrefix(c.wrong(r), "error: ") {
+				t.Errorf("exit code %d, %q, ready %v", code, c.wrong(r), r.Ready)
+			}
+			if gone := strings.HasSuffix(name, "is gone"); r.Available == gone {
+				t.Errorf("fixtures_available is %v", r.Available)
+			}
+		})
+	}
+}
+
+func copied(t *testing.T, files fs.FS) fstest.MapFS {
+	t.Helper()
+	out := fstest.MapFS{}
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(files, name)
+		out[name] = &fstest.MapFile{Data: text, Mode: 0o644}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
