@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,11 +33,11 @@ func (d *desk) asks() map[string]gate.Ask {
 // question is one command line and what it reads.
 type question struct {
 	args  []string
-	stdin []byte
+	stdin io.Reader
 	given map[string][]byte
 }
 
-func ask(words ...string) *question { return &question{args: words} }
+func ask(words ...string) *question { return &question{args: words, stdin: strings.NewReader("")} }
 
 // with adds a flag. Its value is one word whatever it begins with.
 func (q *question) with(name, value string) { q.args = append(q.args, "--"+name+"="+value) }
@@ -44,7 +45,7 @@ func (q *question) with(name, value string) { q.args = append(q.args, "--"+name+
 func (d *desk) check(ctx context.Context, a gate.Arguments) ([]byte, error) {
 	q := ask("check", "--format=agent-boundary-json", "--diff=-")
 	q.with("agent", a.Text("agent"))
-	q.stdin = []byte(a.Text("diff_text"))
+	q.stdin = strings.NewReader(a.Text("diff_text"))
 	if err := d.place(q, a, "policy"); err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (d *desk) preflight(ctx context.Context, a gate.Arguments) ([]byte, error) 
 		return nil, err
 	}
 	if plan := a.Document("plan"); plan != nil {
-		q.stdin = plan
+		q.stdin = bytes.NewReader(plan)
 		q.with("plan", "-")
 		return d.run(ctx, q)
 	}
@@ -202,7 +203,7 @@ const mode = "AGENTS_SHIPGATE_AGENT_MODE=1"
 func (d *desk) run(ctx context.Context, q *question) ([]byte, error) {
 	var out, errs bytes.Buffer
 	env := d.env
-	env.Stdin, env.Stdout, env.Stderr, env.Terminal = bytes.NewReader(q.stdin), &out, &errs, false
+	env.Stdin, env.Stdout, env.Stderr, env.Terminal = q.stdin, &out, &errs, false
 	env.Environ = append(slices.Clone(env.Environ), mode)
 	env.Given = q.given
 	if code := shipgate.Run(ctx, q.args, env); code != exitOK {

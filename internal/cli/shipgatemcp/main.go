@@ -45,8 +45,8 @@ Flags:
   --help           print this and exit
 `
 
-// memory is how much the program wants to keep; it is no limit on a single
-// large diff.
+// memory is above what the program keeps between calls: from here on it rather
+// collects than grows. A diff of 32 MiB needs more while it is judged.
 const memory = 192 << 20
 
 // Main answers until the client leaves, and returns the exit code.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -61,20 +62,15 @@ func (t *tool) read(raw json.RawMessage) (Arguments, error) {
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
 	}
-	if raw[0] != '{' {
+	if raw[0] != '{' || !json.Valid(raw) {
 		return a, errors.New("the arguments are no JSON object")
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if _, err := d.Token(); err != nil {
-		return a, fmt.Errorf("the arguments cannot be read: %w", err)
-	}
 	seen := map[string]bool{}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return a, fmt.Errorf("the arguments cannot be read: %w", err)
+	for key, value := range members(raw) {
+		var name string
+		if err := json.Unmarshal(key, &name); err != nil {
+			return a, errors.New("the arguments cannot be read")
 		}
-		name, _ := key.(string)
 		i := t.index(name)
 		switch {
 		case i < 0:
@@ -83,10 +79,6 @@ func (t *tool) read(raw json.RawMessage) (Arguments, error) {
 			return a, fmt.Errorf("%s is given twice", name)
 		}
 		seen[name] = true
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return a, fmt.Errorf("%s cannot be read: %w", name, err)
-		}
 		read, err := t.arguments[i].read(value)
 		if err != nil {
 			return a, err
@@ -95,13 +87,47 @@ func (t *tool) read(raw json.RawMessage) (Arguments, error) {
 			a.values[name] = read
 		}
 	}
-	if _, err := d.Token(); err != nil {
-		return a, fmt.Errorf("the arguments cannot be read: %w", err)
-	}
 	if t.refuse != nil {
 		return a, t.refuse(a)
 	}
 	return a, nil
+}
+
+// members are the keys and values of an object of valid JSON, each a part of it:
+// a decoder would copy a large one twice.
+func members(object []byte) iter.Seq2[[]byte, json.RawMessage] {
+	return func(yield func([]byte, json.RawMessage) bool) {
+		var key []byte
+		depth, from := 0, -1
+		for i := 0; i < len(object); i++ {
+			end := depth == 1 && (object[i] == ',' || object[i] == '}')
+			switch {
+			case end && from >= 0:
+				if !yield(key, bytes.TrimSpace(object[from:i])) {
+					return
+				}
+				from = -1
+			case depth == 1 && from < 0 && object[i] == ':':
+				from = i + 1
+			}
+			switch object[i] {
+			case '{', '[':
+				depth++
+			case '}', ']':
+				depth--
+			case '"':
+				begin := i
+				for i++; object[i] != '"'; i++ {
+					if object[i] == '\\' {
+						i++
+					}
+				}
+				if depth == 1 && from < 0 {
+					key = object[begin : i+1]
+				}
+			}
+		}
+	}
 }
 
 // read is the value of one argument, nil for a null that means "not given".

@@ -298,6 +298,12 @@ func FuzzServe(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {
 		seen := map[string]int{}
+		begun := time.Now()
+		defer func() {
+			if took := time.Since(begun); took > 5*time.Second {
+				t.Errorf("%s for %q", took, input)
+			}
+		}()
 		for _, a := range session(t, bytes.NewReader(input), nothing) {
 			if id := string(a.ID); a.Error == nil {
 				seen[id]++
