@@ -2,6 +2,7 @@ package adopt
 
 import (
 	"slices"
+	"strings"
 
 	"plimsoll.dev/internal/verify/patch"
 )
@@ -72,12 +73,20 @@ func (e *Edit) Changes() bool {
 	return e.Delete || e.After != nil && (!e.Existed || string(e.After) != string(e.Before))
 }
 
-// Diff is the edit as a unified diff, "" when it changes nothing.
+// Diff is the edit as a unified diff that git can apply, "" when it changes
+// nothing.
 func (e *Edit) Diff() string {
 	if !e.Changes() {
 		return ""
 	}
-	return patch.Diff(e.Path, e.Before, e.After)
+	text := patch.Diff(e.Path, e.Before, e.After)
+	switch {
+	case !e.Existed:
+		return "--- /dev/null" + strings.TrimPrefix(text, "--- a/"+e.Path)
+	case e.Delete:
+		return strings.Replace(text, "\n+++ b/"+e.Path+"\n", "\n+++ /dev/null\n", 1)
+	}
+	return text
 }
 
 // Plan is what is to be done in a workspace. It can be carried out in whole or
@@ -96,7 +105,4 @@ type Options struct {
 	PreCommit    bool
 	Hooks        []Target // CodexHooks, ClaudeHooks, CursorHooks
 	Version      string   // of the program, as the workflow installs it
-	// Top says that the workspace is the top folder of a repository. Elsewhere
-	// GitHub and pre-commit look for nothing.
-	Top bool
 }

@@ -39,10 +39,10 @@ func Install(workspace fs.FS, opt Options) *Plan {
 		}
 		p.wholes(t, opt.Version)
 	}
-	if opt.Workflow && p.top(Workflow, ".github/workflows/agents-shipgate.yml", "GitHub reads workflows", opt.Top) {
+	if opt.Workflow {
 		p.wholes(Workflow, opt.Version)
 	}
-	if opt.PreCommit && p.top(PreCommit, preCommitPath, "pre-commit reads its configuration", opt.Top) {
+	if opt.PreCommit {
 		p.preCommit()
 	}
 	for _, t := range []Target{CodexHooks, ClaudeHooks, CursorHooks} {
@@ -73,6 +73,21 @@ func Remove(workspace fs.FS, contract []byte, version string) *Plan {
 		p.takeHooks(t)
 	}
 	return &p.plan
+}
+
+// Usual is the instructions for the hosts that a workspace shows signs of:
+// AGENTS.md, which most read, and those that have files here.
+func Usual(workspace fs.FS) []Target {
+	out := []Target{AgentsMD}
+	for _, sign := range []struct {
+		path   string
+		target Target
+	}{{"CLAUDE.md", ClaudeMD}, {".claude", ClaudeMD}, {".cursor", CursorRule}} {
+		if _, err := fs.Lstat(workspace, sign.path); err == nil && !slices.Contains(out, sign.target) {
+			out = append(out, sign.target)
+		}
+	}
+	return out
 }
 
 // blockPath is the file that holds a target's block, "" when it has none.
@@ -120,14 +135,6 @@ func (p *planner) write(t Target, f found, after []byte, o Outcome, note string)
 // leave adds a target that stays as it is.
 func (p *planner) leave(t Target, f found, o Outcome, note string) {
 	p.add(Edit{Target: t, Path: f.path, Outcome: o, Note: note, Before: f.text, Existed: f.exists, After: f.text})
-}
-
-// top says whether a target can be here; one that cannot is skipped.
-func (p *planner) top(t Target, path, who string, is bool) bool {
-	if !is {
-		p.add(Edit{Target: t, Path: path, Outcome: Skipped, Note: who + " in the top folder of a repository only; run init there"})
-	}
-	return is
 }
 
 func (p *planner) manifest(text []byte) {

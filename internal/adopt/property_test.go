@@ -22,7 +22,7 @@ func everything() adopt.Options {
 	return adopt.Options{
 		Manifest: []byte("version: \"0.1\"\n"), Contract: []byte(contract), Ignore: true, Instructions: adopt.Instructions,
 		Workflow: true, PreCommit: true, Hooks: []adopt.Target{adopt.CodexHooks, adopt.ClaudeHooks, adopt.CursorHooks},
-		Version: "0.16.0", Top: true,
+		Version: "0.16.0",
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	_ "embed" // the digests
 	"encoding/hex"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -46,15 +47,34 @@ func digestOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// A first manifest ends with the digest of what stands above. It is the only
+// A first manifest begins with the digest of what stands below. It is the only
 // file that init writes and people are meant to edit: the digest tells the one
 // from the other without a record anywhere else. Forging it gains nothing but
-// that a file which ends so is taken for one that init wrote.
+// that a file which begins so is taken for one that init wrote.
 const sealBegin = "# agents-shipgate:init sha256="
 
-// Sealed is the text of a first manifest with its digest.
+// Sealed is the text of a first manifest below its digest, one line longer.
 func Sealed(text []byte) []byte {
-	return join(text, sealBegin+digestOf(plainBreaks(text))+"\n")
+	return join([]byte(sealBegin+digestOf(plainBreaks(text))+"\n"), string(text))
+}
+
+const hunkHeader = `(?m)^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$`
+
+// SealedPatch is a patch of the text as one of the sealed text. What a line of
+// a file says cannot be taken for a header: it stands behind a sign.
+func SealedPatch(patch string) string {
+	headers := regexp.MustCompile(hunkHeader)
+	return headers.ReplaceAllStringFunc(patch, func(header string) string {
+		m := headers.FindStringSubmatch(header)
+		next := func(n string) string {
+			line, err := strconv.Atoi(n)
+			if err != nil {
+				return n
+			}
+			return strconv.Itoa(line + 1)
+		}
+		return "@@ -" + next(m[1]) + m[2] + " +" + next(m[3]) + m[4] + " @@"
+	})
 }
 
 type seal string
@@ -71,8 +91,7 @@ func sealOf(text []byte) seal {
 	if !strings.Contains(plain, sealBegin) {
 		return noSeal
 	}
-	i := strings.LastIndex(plain, sealBegin)
-	if plain[i:] == sealBegin+digestOf(plain[:i])+"\n" && (i == 0 || plain[i-1] == '\n') {
+	if first, rest, _ := strings.Cut(plain, "\n"); first == sealBegin+digestOf(rest) {
 		return wholeSeal
 	}
 	return brokenSeal

@@ -110,18 +110,26 @@ func Failed(why string) Finding {
 	}
 }
 
-// Worse is the finding that binds more; of equals the first. Their digests
-// become one, so that a change of either is a new result.
+// Worse is the finding that binds more; two that bind alike are said together
+// and are one new result.
 func Worse(a, b Finding) Finding {
-	rank := map[Weight]int{Clear: 0, Person: 1, Work: 2, Failure: 3}
-	worse := a
-	if rank[b.Weight] > rank[a.Weight] {
-		worse = b
+	switch x, y := a.Weight.rank(), b.Weight.rank(); {
+	case x > y:
+		return a
+	case x < y:
+		return b
+	case a.Digest == "" || a.Digest == b.Digest:
+		return a
 	}
-	if a.Digest != "" && b.Digest != "" && worse.Digest != "" {
-		worse.Digest = sum([]byte(a.Digest), []byte(b.Digest))
+	return Finding{
+		Weight:   a.Weight,
+		Sentence: sentence(a.Sentence, " ", b.Sentence), Notice: sentence(a.Notice, " ", b.Notice),
+		Digest: sum([]byte(a.Digest), []byte(b.Digest)),
 	}
-	return worse
+}
+
+func (w Weight) rank() int {
+	return slices.Index([]Weight{Clear, Person, Work, Failure}, w)
 }
 
 func sum(parts ...[]byte) string {

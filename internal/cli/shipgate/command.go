@@ -108,6 +108,7 @@ func commands(env Env) *cobra.Command {
 		detectCommand(env),
 		doctorCommand(env),
 		hookCommand(env),
+		initCommand(env),
 		preflightCommand(env),
 		explainCommand(env),
 		explainFindingCommand(env),
@@ -138,7 +139,7 @@ func (e Env) print(text []byte) error {
 // that this version does not have. They answer honestly instead of looking
 // like a misspelling.
 var notBuilt = []string{
-	"init", "trigger",
+	"trigger",
 }
 
 func notBuiltCommands() []*cobra.Command {

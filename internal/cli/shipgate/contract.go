@@ -128,7 +128,7 @@ func contract() canonical.Object {
 	add("default_paths", canonical.Object{
 		{Key: "manifest", Value: manifest.DefaultName},
 		{Key: "reports_dir", Value: reportsFolder},
-		{Key: "local_contract", Value: nil},
+		{Key: "local_contract", Value: ".shipgate/agent-contract.json"},
 	})
 	add("artifacts", contractArtifacts())
 	add("agent_read_order", []string{
@@ -196,6 +196,7 @@ func contractCommands() canonical.Object {
 		{Key: "doctor", Value: program + " doctor --config shipgate.yaml --json"},
 		{Key: "ci_outcome", Value: program + " ci outcome --result <file> --exit-code <code> --to <folder> --json"},
 		{Key: "ci_comment", Value: program + " ci comment"},
+		{Key: "init", Value: program + " init --workspace . --write --json"},
 		{Key: "preflight", Value: program + " preflight --workspace . --plan <file> --json"},
 		{Key: "hook", Value: program + " hook <host>"},
 		{Key: "apply_patches", Value: program + " apply-patches --from <report> --json"},

@@ -1,6 +1,7 @@
 package shipgate
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -156,14 +157,21 @@ func listChecksCommand(env Env) *cobra.Command {
 
 // printJSON prints a document with two spaces of indent and a final line end.
 func (e Env) printJSON(document any) error {
-	var b strings.Builder
+	text, err := jsonText(document)
+	if err != nil {
+		return internal(err)
+	}
+	return e.print(text)
+}
+
+// jsonText is a document as it is printed.
+func jsonText(document any) ([]byte, error) {
+	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(document); err != nil {
-		return internal(err)
-	}
-	return e.print([]byte(b.String()))
+	err := enc.Encode(document)
+	return b.Bytes(), err
 }
 
 // knownIDs is every id that explain answers to.

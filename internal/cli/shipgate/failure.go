@@ -22,6 +22,7 @@ const (
 // The kinds of failure a program can tell apart (docs/spec/verification.md §1.2).
 const (
 	configError        = "config_error"
+	configExists       = "config_already_exists"
 	unknownCheckID     = "unknown_check_id"
 	unknownFingerprint = "unknown_fingerprint"
 	inputParseError    = "input_parse_error"
