@@ -2,11 +2,13 @@ package shipgate_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +24,7 @@ var artifactSchemas = map[string]string{
 	"verifier.json": "verifier.v0.8", "verify-run.json": "verify-run.v4", "report.json": "report.v0.34",
 	"capabilities.lock.json": "capability-lock.v0.6", "base.capabilities.lock.json": "capability-lock.v0.6",
 	"capability-lock-diff.json": "capability-lock-diff.v0.7",
+	"agent-handoff.json":        "agent-handoff.v7",
 }
 
 var compiledArtifacts = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
@@ -86,6 +89,11 @@ func validArtifacts(env shipgate.Env, args []string) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	if first["verifier.json"] != nil {
+		if err := validHandoff(env, dir, first["verifier.json"]); err != nil {
+			return fmt.Errorf("agent handoff: %w", err)
+		}
+	}
 	call(env, "", args)
 	second, err := artifactsIn(dir)
 	if err != nil {
@@ -121,4 +129,44 @@ func artifactsIn(dir string) (map[string][]byte, error) {
 		}
 	}
 	return all, nil
+}
+
+// validHandoff holds the packet of a run against its schema, and its verdict
+// against the verifier's.
+func validHandoff(env shipgate.Env, dir string, verifier []byte) error {
+	code, packet, stderr := call(env, "", []string{"agent", "handoff", "--from", filepath.Join(dir, "verifier.json"), "--json"})
+	if code != 0 {
+		return fmt.Errorf("exit code %d: %s", code, stderr)
+	}
+	schemas, err := compiledArtifacts()
+	if err != nil {
+		return err
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(packet))
+	if err != nil {
+		return err
+	}
+	if err := schemas["agent-handoff.json"].Validate(document); err != nil {
+		return err
+	}
+	type verdict struct {
+		Control       json.RawMessage `json:"control"`
+		MergeVerdict  string          `json:"merge_verdict"`
+		Applicability string          `json:"applicability"`
+		Decision      *string         `json:"decision"`
+		CanMerge      bool            `json:"can_merge_without_human"`
+	}
+	var want verdict
+	var have struct {
+		Gate    verdict
+		Control json.RawMessage
+	}
+	if err := errors.Join(json.Unmarshal(verifier, &want), json.Unmarshal(packet, &have)); err != nil {
+		return err
+	}
+	have.Gate.Control = have.Control
+	if !reflect.DeepEqual(have.Gate, want) {
+		return fmt.Errorf("the packet says %s, the verifier %s", have.Gate.Control, want.Control)
+	}
+	return nil
 }
