@@ -67,7 +67,7 @@ func TestWhatAControlMeansForAnAgentThatStops(t *testing.T) {
 		says    []string
 	}{
 		{"complete", finished(t), hook.Clear, nil},
-		{"a person is needed", reviewed(t), hook.Person, []string{"Stop all work", "A change waits; Somebody must look."}},
+		{"a person is needed", reviewed(t), hook.Person, []string{"Stop all work", "A change waits; Somebody must look (`.mcp.json`)."}},
 		{"a person reviews later", publishable(t), hook.Person, []string{"Do not merge", "after that run `agents-shipgate verify", "`.mcp.json`"}},
 		{"the agent has to act", owed(t), hook.Work, []string{"Do not claim completion", "`pipx install agents-shipgate`", "No gate is installed"}},
 		{"the agent has to fetch", &fetch, hook.Work, []string{"Do not claim completion", "`main and topic`"}},
@@ -101,8 +101,8 @@ func TestAResultIsAnotherWhenItsViolationsAre(t *testing.T) {
 // The names of files and the reasons of results are whatever somebody called
 // them: one line, no secret, bounded.
 func TestSentencesAreOneLineWithoutSecrets(t *testing.T) {
-	secret := "ghp_" + strings.Repeat("A1b2", 9)
-	c := control.NeedsPerson("A\nchange\x1b[2J "+secret+" waits "+strings.Repeat("ä ", 2000), "Look.")
+	secret := strings.Repeat("A1b2", 9)
+	c := control.NeedsPerson("A\nchange\x1b[2J API_TOKEN="+secret+" waits "+strings.Repeat("ä ", 2000), "Look.")
 	f := hook.Judge(hook.Result{Control: &c, Places: []string{"a\r\nb", "c", "c", "d", "e"}})
 	if strings.ContainsAny(f.Sentence, "\n\r\x1b") || strings.Contains(f.Sentence, secret) || len(f.Sentence) > 1200 || !utf8.ValidString(f.Sentence) {
 		t.Errorf("%q", f.Sentence)
@@ -186,6 +186,18 @@ func TestAnswersAreSafeAndReadable(t *testing.T) {
 			t.Fatalf("%+v is said as %q", r, text)
 		}
 	})
+}
+
+// The person hears it from the gate, not from a host that gave up.
+func TestPatienceLiesWithinEveryHosts(t *testing.T) {
+	for _, h := range hook.Hosts() {
+		if n := h.Loops(); n != 0 && hook.Patience > n {
+			t.Errorf("%s gives up after %d times", h, n)
+		}
+		if n := h.Limit(); n != 0 && hook.HostSeconds > n {
+			t.Errorf("%s has a limit of %d s", h, n)
+		}
+	}
 }
 
 func TestTheWorseOfTwoFindingsBinds(t *testing.T) {

@@ -33,6 +33,9 @@ type Event struct {
 	Roots []string
 	// Again says that a hook has already sent the agent on in this turn.
 	Again bool
+	// Aborted says that a person ended the turn: nothing is answered for the agent,
+	// which did not end it, and what it left is judged when it next wants to stop.
+	Aborted bool
 }
 
 const opParse = "hook.Parse"
@@ -74,6 +77,7 @@ func Parse(h Host, want string, text []byte) (*Event, *fault.Error) {
 		return nil, fault.E(opParse, fault.Invalid, f.again+" is missing or of the wrong type", nil)
 	}
 	e.Again = again
+	e.Aborted = f.aborts && v.Get("status").Str() == "aborted"
 	return e, nil
 }
 

@@ -42,6 +42,30 @@ func TestEventsOfTheHosts(t *testing.T) {
 	}
 }
 
+// Only a person who aborts is let go; a turn that broke off, and a word that some
+// other host puts there, is judged.
+func TestAPersonMayAbort(t *testing.T) {
+	for _, c := range []struct {
+		host    hook.Host
+		text    string
+		aborted bool
+	}{
+		{hook.Cursor, strings.Replace(cursorStop, `"completed"`, `"aborted"`, 1), true},
+		{hook.Cursor, cursorStop, false},
+		{hook.Cursor, strings.Replace(cursorStop, `"completed"`, `"error"`, 1), false},
+		{hook.Cursor, strings.Replace(cursorStop, `"completed"`, `true`, 1), false},
+		{hook.Cursor, strings.Replace(cursorStop, `"status":"completed",`, ``, 1), false},
+		{hook.ClaudeCode, strings.Replace(claudeStop, `"cwd"`, `"status":"aborted","cwd"`, 1), false},
+	} {
+		e, err := hook.Parse(c.host, "", []byte(c.text))
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+		} else if e.Aborted != c.aborted {
+			t.Errorf("%s: aborted %t", c.text, e.Aborted)
+		}
+	}
+}
+
 // Whatever is missing or cannot be refuses the event: the caller then answers as
 // for a gate that failed.
 func TestEventsThatCannotBe(t *testing.T) {

@@ -46,6 +46,9 @@ type fact struct {
 	// and stopReason from stdout, and takes exit code 2 with a sentence on stderr
 	// for a refusal. A host that does not reads followup_message from stdout.
 	speaks bool
+	// aborts says that the host also calls when a person ended the turn, with the
+	// status "aborted".
+	aborts bool
 	// limit is the host's own time limit where an entry names none, in seconds; 0
 	// where it documents none.
 	limit int
@@ -65,7 +68,7 @@ var facts = map[Host]fact{
 	},
 	Cursor: {
 		file: ".cursor/hooks.json", event: "stop", project: "CURSOR_PROJECT_DIR",
-		session: "conversation_id", roots: "workspace_roots", again: "loop_count", loops: 5,
+		session: "conversation_id", roots: "workspace_roots", again: "loop_count", aborts: true, loops: 5,
 	},
 }
 
@@ -82,3 +85,7 @@ func (h Host) ProjectVariable() string { return facts[h].project }
 // Limit is the host's documented time limit for an entry that names none, in
 // seconds; 0 where it documents none.
 func (h Host) Limit() int { return facts[h].limit }
+
+// Loops is how often in a row the host lets a hook send its agent on before it
+// ends the turn by itself; 0 where it documents no number.
+func (h Host) Loops() int { return facts[h].loops }

@@ -24,9 +24,10 @@ type Reply struct {
 }
 
 // Patience is how often in one turn an agent is sent on with the same work
-// before the turn is halted. It lies above what an agent needs that makes
-// progress, since progress changes the digest.
-const Patience = 8
+// before the turn is halted. It is as often as the least patient of the hosts
+// allows, so that the person hears it from the gate and not from a host that gave
+// up. An agent that makes progress does not get there: progress changes the digest.
+const Patience = 5
 
 // Answer is the reply to an event, after the same finding was told so many times
 // in the same session (docs/spec/verification.md §21.6).

@@ -23,7 +23,7 @@ const NoAnswer = "shipgate gave no answer, so this change is not checked: do not
 //     within five seconds and holds none of the host's streams open.
 //   - Only exit code 0 and a line in a form that the gate prints is an answer.
 const shell = `g=$(command -v shipgate);case $g in PROJECT)g=;;/*);;*)g=;;esac;` +
-	`{ { "$g" hook HOST <&3 3<&-& p=$!;{ for i in TICKS;do command -p sleep 5;done;kill -9 $p;echo;echo;}& w=$!;wait $p;r=$?;echo $r;echo $r;kill $w;}& } 3<&0 2>/dev/null|` +
+	`{ { "$g" hook HOST <&3 3<&-& p=$!;{ for i in TICKS;do command -p sleep 5;done;kill -9 $p;echo;echo;} 3<&-& w=$!;wait $p;r=$?;echo $r;echo $r;kill -9 $w;}& } 3<&0 2>/dev/null|` +
 	`{ read -r a;read -r b;case $b$a in FORMS)printf %s "$a"&&exit;;esac;FALLBACK;}`
 
 // Command is the command line in the host's settings, for a POSIX shell; one
@@ -31,7 +31,7 @@ const shell = `g=$(command -v shipgate);case $g in PROJECT)g=;;/*);;*)g=;;esac;`
 // the agent end its turn only when the gate said so.
 func Command(h Host) string {
 	f := facts[h]
-	project := `"$PWD"/*`
+	project := `"$PWD"/*|"$(pwd -P)"/*`
 	if f.project != "" {
 		project += `|"${` + f.project + `:-$PWD}"/*`
 	}

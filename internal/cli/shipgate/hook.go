@@ -127,6 +127,9 @@ func hear(ctx context.Context, env Env, host hook.Host, want string) heard {
 	if wrong != nil {
 		return heard{finding: hook.Failed("the host's event cannot be: " + wrong.Msg)}
 	}
+	if event.Aborted {
+		return heard{event: event, finding: hook.Finding{Weight: hook.Clear}}
+	}
 	folders, err := workplaces(env, event)
 	if err != nil {
 		return heard{event: event, finding: hook.Failed(err.Error())}

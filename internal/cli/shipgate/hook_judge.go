@@ -7,22 +7,27 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 
 	"plimsoll.dev/internal/adopt/hook"
 	"plimsoll.dev/internal/gate"
 	"plimsoll.dev/internal/gate/control"
 	"plimsoll.dev/internal/gate/rule"
 	"plimsoll.dev/internal/git"
+	"plimsoll.dev/internal/verify/decision"
+	"plimsoll.dev/internal/verify/manifest"
 )
 
-// workplace is a folder in which the agent works, and the repository around it;
-// top is "" where there is none.
+// workplace is a folder to judge, and the repository around it; top is "" where
+// there is none.
 type workplace struct{ dir, top string }
 
-// workplaces are the folders to judge: those of the event, and the project that
-// the host names, because an agent may have gone elsewhere; one for each
-// repository. A folder outside every repository counts only when there is no
-// other, and is then a result of its own.
+// workplaces are the folders to judge: those that the event names, and the
+// project that the host names, because an agent may have gone elsewhere. Each is
+// judged from the nearest folder upwards that has a manifest, else from the top of
+// its repository: below, an adopted repository would look as if it were none.
+// A folder outside every repository counts only when there is no other, and is
+// then a result of its own.
 func workplaces(env Env, e *hook.Event) ([]workplace, error) {
 	dirs := e.Roots
 	if name := e.Host.ProjectVariable(); name != "" {
@@ -31,21 +36,22 @@ func workplaces(env Env, e *hook.Event) ([]workplace, error) {
 		}
 	}
 	var inside, outside []workplace
-	seen := map[string]bool{}
 	for _, dir := range dirs {
 		if !filepath.IsAbs(dir) {
 			return nil, errors.New("the event names a folder that is not absolute here")
 		}
-		dir = filepath.Clean(dir)
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		dir, err := filepath.EvalSymlinks(dir)
+		if err != nil {
 			return nil, errors.New("the event names a folder that does not exist")
 		}
-		w := workplace{dir: dir, top: repositoryOf(dir)}
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return nil, errors.New("the event names a folder that is none")
+		}
+		w := workplaceOf(dir)
 		switch {
 		case w.top == "":
 			outside = append(outside, w)
-		case !seen[w.top]:
-			seen[w.top] = true
+		case !slices.Contains(inside, w):
 			inside = append(inside, w)
 		}
 	}
@@ -55,22 +61,25 @@ func workplaces(env Env, e *hook.Event) ([]workplace, error) {
 	return outside[:1], nil
 }
 
-// repositoryOf is the nearest folder from dir upwards that has a .git, "" when
-// there is none. It only says which folders belong together; what a repository
-// is, git says.
-func repositoryOf(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
+// workplaceOf finds the manifest and the repository of a folder. It only says
+// which folders belong together; what a repository is, git says.
+func workplaceOf(dir string) workplace {
+	w := workplace{dir: dir}
+	adopted := false
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, manifest.DefaultName)); err == nil && !adopted {
+			w.dir, adopted = at, true
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return ""
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			w.top = at
+			if !adopted {
+				w.dir = at
+			}
+			return w
 		}
-		dir = parent
+		if filepath.Dir(at) == at {
+			return workplace{dir: dir}
+		}
 	}
 }
 
@@ -137,6 +146,13 @@ func verifyFolder(ctx context.Context, env Env, dir string) hook.Finding {
 		r.Repair = run.Fix.Instructions
 	}
 	if run.Decision != nil {
+		for _, list := range [][]decision.Item{run.Decision.Blockers, run.Decision.ReviewItems} {
+			for i := range list {
+				if at := list[i].Source; at != nil && at.Path != "" {
+					r.Places = append(r.Places, at.Path)
+				}
+			}
+		}
 		if r.Also, err = json.Marshal(run.Decision); err != nil {
 			return hook.Failed("an internal failure")
 		}
