@@ -33,6 +33,13 @@ foreign() {
   printf '\n::%s::\n' "$word"
 }
 
+# stopping WHY ends a step before the gate could run.
+stopping() {
+  complain error "The gate did not run: $1"
+  printf '**This job fails.** The gate did not run: %s\n' "$1" >>"$GITHUB_STEP_SUMMARY"
+  exit 1
+}
+
 # output NAME VALUE for the other steps. A value that is more than one line is
 # refused: it could begin another output.
 output() {
@@ -53,6 +60,5 @@ on() {
   true) return 0 ;;
   false | '') return 1 ;;
   esac
-  complain error "The input $1 must be true or false."
-  exit 1
+  stopping "the input $1 must be true or false."
 }

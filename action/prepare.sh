@@ -9,12 +9,6 @@ set -euo pipefail
 # shellcheck source=action/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-stop() {
-  complain error "The gate did not run: $1"
-  printf '**This job fails.** The gate did not run: %s\n' "$1" >>"$GITHUB_STEP_SUMMARY"
-  exit 1
-}
-
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 mkdir -p "$RUNNER_TEMP"
 home=$(mktemp -d "$RUNNER_TEMP/shipgate.XXXXXX")
@@ -31,18 +25,18 @@ outside() {
 }
 
 built() {
-  command -v go >/dev/null || stop 'shipgate_version is source and there is no Go on this runner. Add a step that installs Go, or name another shipgate_version.'
+  command -v go >/dev/null || stopping 'shipgate_version is source and there is no Go on this runner. Add a step that installs Go, or name another shipgate_version.'
   say 'building the gate from the action'
   if ! (cd "$here" && GOFLAGS='' GOWORK=off CGO_ENABLED=0 go build -trimpath -o "$home/shipgate$suffix" ./cmd/shipgate) >"$log" 2>&1; then
     foreign "$log"
-    stop 'it could not be built.'
+    stopping 'it could not be built.'
   fi
   gate=$home/shipgate$suffix
 }
 
 installed() {
-  gate=$(command -v shipgate || command -v agents-shipgate) || stop 'shipgate_version is path and there is no shipgate on PATH.'
-  outside "$gate" || stop 'the shipgate on PATH lies in the workspace, which holds the change under judgement.'
+  gate=$(command -v shipgate || command -v agents-shipgate) || stopping 'shipgate_version is path and there is no shipgate on PATH.'
+  outside "$gate" || stopping 'the shipgate on PATH lies in the workspace, which holds the change under judgement.'
 }
 
 # download URL FILE
@@ -50,7 +44,7 @@ download() {
   curl --disable --silent --show-error --fail --location --proto '=https,http' --proto-redir '=https' --max-time 300 \
     --max-filesize 104857600 --retry 2 --output "$2" --url "$1" >"$log" 2>&1 || {
     foreign "$log"
-    stop "a release of the gate could not be fetched."
+    stopping "a release of the gate could not be fetched."
   }
 }
 
@@ -61,31 +55,31 @@ released() {
   if [[ $version == *@sha256:* ]]; then
     pin=${version##*@sha256:}
     version=${version%%@*}
-    [[ $pin =~ ^[0-9a-f]{64}$ ]] || stop 'the digest in shipgate_version is no SHA-256.'
+    [[ $pin =~ ^[0-9a-f]{64}$ ]] || stopping 'the digest in shipgate_version is no SHA-256.'
   fi
-  [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] || stop 'shipgate_version is none of source, path and a version such as 1.2.3.'
-  [[ ${ACTION_REPOSITORY:-} =~ ^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$ ]] || stop 'releases are those of the repository of this action, and a local action has none. Use shipgate_version: source.'
+  [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] || stopping 'shipgate_version is none of source, path and a version such as 1.2.3.'
+  [[ ${ACTION_REPOSITORY:-} =~ ^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$ ]] || stopping 'releases are those of the repository of this action, and a local action has none. Use shipgate_version: source.'
   local system machine name at
   case ${RUNNER_OS:-} in
   Linux) system=linux ;;
   macOS) system=darwin ;;
   Windows) system=windows ;;
-  *) stop 'there is no release for this operating system.' ;;
+  *) stopping 'there is no release for this operating system.' ;;
   esac
   case ${RUNNER_ARCH:-} in
   X64) machine=amd64 ;;
   ARM64) machine=arm64 ;;
-  *) stop 'there is no release for this processor.' ;;
+  *) stopping 'there is no release for this processor.' ;;
   esac
   name=shipgate_${version}_${system}_${machine}$suffix
   at=$GITHUB_SERVER_URL/$ACTION_REPOSITORY/releases/download/v$version
   if [[ -z $pin ]]; then
     download "$at/SHA256SUMS" "$home/SHA256SUMS"
     pin=$(awk -v name="$name" '$2 == name || $2 == "*" name { print $1 }' "$home/SHA256SUMS")
-    [[ $pin =~ ^[0-9a-f]{64}$ ]] || stop "SHA256SUMS of the release does not name $name once."
+    [[ $pin =~ ^[0-9a-f]{64}$ ]] || stopping "SHA256SUMS of the release does not name $name once."
   fi
   download "$at/$name" "$home/shipgate$suffix"
-  [[ $(digest "$home/shipgate$suffix") == "$pin" ]] || stop "$name is not the file that its checksum names."
+  [[ $(digest "$home/shipgate$suffix") == "$pin" ]] || stopping "$name is not the file that its checksum names."
   chmod 0755 "$home/shipgate$suffix"
   gate=$home/shipgate$suffix
 }
@@ -99,7 +93,7 @@ esac
 
 if ! version=$("$gate" --version 2>"$log") || [[ ! $version =~ ^agents-shipgate\ [0-9]+\.[0-9]+\.[0-9]+ ]]; then
   foreign "$log"
-  stop 'the program that was found does not answer as the gate does.'
+  stopping 'the program that was found does not answer as the gate does.'
 fi
 say "$version"
 output shipgate "$gate"

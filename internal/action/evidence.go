@@ -128,6 +128,9 @@ func read(in *Input) (*evidence, Status, string) {
 		}
 		return e, Failed, sentence(string(e.verifier.Headline))
 	}
+	if !in.Scan && e.verifier.Execution != "succeeded" {
+		return none("the gate ended with exit code %d, and its execution is %s", in.ExitCode, e.verifier.Execution)
+	}
 	if err := e.load(in); err != nil {
 		return none("%v", err)
 	}
@@ -157,8 +160,6 @@ func (e *evidence) load(in *Input) error {
 		}
 		_, err := e.file(in, "report.md")
 		return err
-	case e.verifier.Execution != "succeeded":
-		return fmt.Errorf("the gate ended with exit code %d and its execution %s", in.ExitCode, e.verifier.Execution)
 	case string(e.verifier.Decision) != d.Decision:
 		return errors.New("report.json and verifier.json decide differently")
 	}
