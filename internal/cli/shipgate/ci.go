@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -77,7 +78,7 @@ func ciOutcomeCommand(env Env) *cobra.Command {
 	flags.StringVar(&o.where.Commit, "commit", "", "the commit of the check run")
 	flags.StringVar(&o.where.SARIFCommit, "sarif-commit", "", "the commit that code scanning knows the report by")
 	flags.StringVar(&o.where.SARIFRef, "sarif-ref", "", "the ref that code scanning knows the report by")
-	flags.StringVar(&o.to, "to", "", "an empty or new folder for what is published")
+	flags.StringVar(&o.to, "to", "", "a folder of its own for what is published; it may not be there yet")
 	flags.BoolVar(&o.json, "json", false, "print the outcome as JSON (the default in agent mode)")
 	cobra.CheckErr(cmd.RegisterFlagCompletionFunc("policy",
 		cobra.FixedCompletions([]string{"advisory", "blocked-fails", "require-mergeable"}, cobra.ShellCompDirectiveNoFileComp)))
@@ -95,7 +96,7 @@ func (o *ciOutcome) run(env Env) error {
 	var err error
 	switch {
 	case o.to == "":
-		return usage("--to is missing").choosing("Name with --to an empty or new folder for what is published.")
+		return usage("--to is missing").choosing("Name with --to a folder of its own for what is published.")
 	case o.result == "" && o.stopped == "":
 		return usage("--result is missing").choosing("Name with --result the file that holds what the gate printed, or say with --stopped why it was not started.")
 	case !in.Policy.Valid():
@@ -156,14 +157,27 @@ func (o *ciOutcome) write(env Env, in *action.Input, out *action.Outcome) error 
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return fail(err)
 	}
-	if entries, err := os.ReadDir(to); err != nil || len(entries) > 0 {
-		return usage("--to %s is not empty", o.to).choosing("Name with --to an empty or new folder: an earlier outcome must not be taken for this one.")
-	}
 	root, err := os.OpenRoot(to)
 	if err != nil {
 		return fail(err)
 	}
 	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return fail(err)
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !slices.Contains(outcomeFiles, e.Name()) {
+			return usage("--to %s holds %q, which no outcome wrote", o.to, e.Name()).choosing("Name with --to a folder of its own; it may not be there yet.")
+		}
+	}
+	// An earlier outcome must not be taken for this one, wherever this one stops:
+	// its conclusion goes first and the new one comes last.
+	for _, name := range outcomeFiles {
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fail(err)
+		}
+	}
 	comment, err1 := out.CommentBody()
 	run, err2 := out.CheckRunBody(&o.where)
 	sarif, err3 := out.SARIFBody(&o.where)
@@ -181,27 +195,23 @@ func (o *ciOutcome) write(env Env, in *action.Input, out *action.Outcome) error 
 			return fail(err)
 		}
 	}
-	for _, f := range []struct {
-		name string
-		text []byte
-	}{
-		{"outputs", out.File()},
-		{"summary.md", out.Summary},
-		{"commands", out.Commands()},
-		{"comment.json", comment},
-		{"check-run.json", run},
-		{"sarif.json", sarif},
-		{"conclusion", []byte(string(out.Conclusion) + "\n")},
-	} {
-		if f.text == nil {
+	texts := map[string][]byte{
+		"outputs": out.File(), "summary.md": out.Summary, "commands": out.Commands(), "comment.json": comment,
+		"check-run.json": run, "sarif.json": sarif, "conclusion": []byte(string(out.Conclusion) + "\n"),
+	}
+	for _, name := range slices.Backward(outcomeFiles) {
+		if texts[name] == nil {
 			continue
 		}
-		if err := root.WriteFile(f.name, f.text, 0o600); err != nil {
+		if err := root.WriteFile(name, texts[name], 0o600); err != nil {
 			return fail(err)
 		}
 	}
 	return nil
 }
+
+// outcomeFiles are the files of an outcome; the first is the last to be written.
+var outcomeFiles = []string{"conclusion", "outputs", "summary.md", "commands", "comment.json", "check-run.json", "sarif.json"}
 
 const ciCommentLong = `comment looks for the gate's own comment on one page of a pull request's comments,
 as GitHub's API lists them, read from stdin. It prints one line: "found" and the
