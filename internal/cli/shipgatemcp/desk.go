@@ -65,8 +65,8 @@ func (d *desk) preflight(ctx context.Context, a gate.Arguments) ([]byte, error) 
 	q.given = map[string][]byte{}
 	hand := func(flag, argument string, text []byte) {
 		if a.Given(argument) {
-			q.given["mcp:"+argument] = text
-			q.with(flag, "mcp:"+argument)
+			q.given[argument] = text
+			q.with(flag, argument)
 		}
 	}
 	hand("changed-files", "changed_files", []byte(strings.Join(a.List("changed_files"), "\n")))
@@ -109,6 +109,13 @@ func (d *desk) handoff(ctx context.Context, a gate.Arguments) ([]byte, error) {
 	for _, p := range [][2]string{{"verifier_path", "from"}, {"report_path", "report"}, {"verify_run_path", "verify-run"}} {
 		if err := d.name(q, d.env.Dir, a, p[0], p[1]); err != nil {
 			return nil, err
+		}
+	}
+	// What is read beside the verifier without being named must lie inside too.
+	beside := filepath.Dir(d.abs(a.Text("verifier_path")))
+	for _, name := range []string{"report.json", "verify-run.json"} {
+		if err := inside(d.env.Dir, filepath.Join(beside, name)); err != nil {
+			return nil, refused("verifier_path", a.Text("verifier_path"), fmt.Errorf("has beside it %s, which %w", name, err))
 		}
 	}
 	return d.run(ctx, q)

@@ -196,6 +196,9 @@ func (a *argument) readList(value json.RawMessage) (any, error) {
 		if e == nil || *e == "" {
 			return nil, fmt.Errorf("%s[%d] is empty", a.name, i)
 		}
+		if strings.ContainsAny(*e, "\r\n\x00") {
+			return nil, fmt.Errorf("%s[%d] holds a line break", a.name, i)
+		}
 		if len(*e) > MaxText {
 			return nil, fmt.Errorf("%s[%d] is over %d bytes", a.name, i, MaxText)
 		}

@@ -192,6 +192,7 @@ func TestArgumentsAreRefusedInOneLine(t *testing.T) {
 		{gate.Preflight, `{"changed_files":["a",1]}`, "changed_files is no list of texts"},
 		{gate.Preflight, `{"changed_files":["a",""]}`, "changed_files[1] is empty"},
 		{gate.Preflight, `{"changed_files":[null]}`, "changed_files[0] is empty"},
+		{gate.Preflight, `{"changed_files":["a\nb"]}`, "changed_files[0] holds a line break"},
 		{gate.Preflight, `{"changed_files":["` + long + `"]}`, "changed_files[0] is over 4096 bytes"},
 		{gate.Preflight, `{"changed_files":[` + strings.Repeat(`"a",`, gate.MaxFiles-1) + `"a"]}`, "asked"},
 		{gate.Preflight, `{"changed_files":[` + strings.Repeat(`"a",`, gate.MaxFiles) + `"a"]}`, "changed_files has more than 100000 entries"},
