@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll.dev/internal/gate"
 	"plimsoll.dev/internal/gate/control"
 	"plimsoll.dev/internal/gate/diff"
 	"plimsoll.dev/internal/gate/surface"
@@ -31,6 +32,9 @@ func Evaluate(in Input) (*Result, error) {
 		return nil, err
 	}
 	e.graph = e.protection.graph(e.places, in.Files)
+	if err := e.checkChange(); err != nil {
+		return nil, err
+	}
 	e.findTouches()
 	e.evidence = evidence(in.Plan.Capabilities)
 	e.findSignals()
@@ -50,6 +54,7 @@ type evaluation struct {
 
 	protection *protection
 	places     *places
+	check      *gate.Result // nil without a repository
 	graph      Graph
 	touches    []Touch
 	evidence   []Evidence
@@ -145,7 +150,7 @@ func (e *evaluation) readManifest() error {
 // judges: that is for the agent.
 func (e *evaluation) findTouches() {
 	e.touches = e.protection.touches(e.changed, e.places)
-	c := e.in.Check
+	c := e.check
 	if c == nil || len(diff.Issues(e.records, diff.Options{Detached: true, Boundary: surface.IsBoundary, Text: []byte(e.in.Plan.DiffText)})) > 0 {
 		return
 	}
@@ -172,7 +177,7 @@ func (e *evaluation) findSignals() {
 		Detached: true, Text: []byte(e.in.Plan.DiffText),
 		Boundary: func(name string) bool { return len(e.protection.of(name)) > 0 },
 	}))
-	e.signals.judged(e.in.Check)
+	e.signals.judged(e.check)
 	e.signals.missing(e.evidence)
 	e.signals.broad(e.in.Plan.Capabilities)
 	e.signals.hosts(e.in.Plan.Hosts)
@@ -231,7 +236,7 @@ func (e *evaluation) result() (*Result, error) {
 	if p.Empty() {
 		e.note("Nothing was planned, so nothing was judged; only a verification can complete the task.")
 	}
-	if p.DiffText != "" && in.Check == nil {
+	if p.DiffText != "" && e.check == nil {
 		e.note("The diff was judged by the names in it: there is no Git repository to judge its content in.")
 	}
 	if !in.Repository {

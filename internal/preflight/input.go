@@ -23,9 +23,10 @@ type Input struct {
 	Tree  []File // what List found in Files
 
 	Plan *Plan
-	// Check is what check says of the plan's diff; nil where there is no diff, or
-	// no repository to judge it in.
-	Check *gate.Result
+	// Change is the plan's diff as check reads it, detached; nil where there is no
+	// repository to read it in. It is there without a diff too: what is wrong with
+	// the policies of the repository shows all the same.
+	Change *gate.Input
 	// Base is an earlier result, nil for none.
 	Base *Base
 	// Host is how the host grants stand to a baseline, nil without one.

@@ -1,7 +1,6 @@
 package shipgate
 
 import (
-	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -125,12 +125,12 @@ func (f *preflightFlags) run(ctx context.Context, env Env) error {
 		return unread(f.workspace, "the workspace cannot be listed", plainError(err)).choosing("Name with --workspace the repository alone.")
 	}
 	if f.given("host-baseline") {
-		if in.Host, err = f.hosts(env, in); err != nil {
+		if in.Host, err = f.hosts(ctx, env); err != nil {
 			return err
 		}
 	}
-	if in.Plan.DiffText != "" && in.Repository {
-		if in.Check, err = f.judge(ctx, env, in.Plan.DiffText); err != nil {
+	if in.Repository {
+		if in.Change, err = f.change(ctx, env, in.Plan.DiffText); err != nil {
 			return err
 		}
 	}
@@ -276,29 +276,45 @@ func (f *preflightFlags) input(env Env, flag, name string, most int) ([]byte, er
 	return text, nil
 }
 
-// judge is what check says of the plan's diff.
-func (f *preflightFlags) judge(ctx context.Context, env Env, text string) (*gate.Result, error) {
-	check := checkFlags{workspace: f.workspace, config: f.config, diff: "-", given: func(flag string) bool {
-		return flag == "diff" || flag == "config" && f.given("config")
-	}}
-	env.Stdin = bytes.NewReader([]byte(text))
-	return check.judge(ctx, env)
+// change is the plan's diff as check reads it.
+func (f *preflightFlags) change(ctx context.Context, env Env, text string) (*gate.Input, error) {
+	req := git.Request{
+		Actor: gate.ActorCodex, Dir: env.Dir, Workspace: f.workspace, Environ: env.Environ,
+		Diff: &git.Supplied{Reader: strings.NewReader(text)},
+	}
+	if f.given("config") {
+		req.Config = f.config
+	}
+	in, err := git.Acquire(ctx, req)
+	if wrong, ok := errors.AsType[*git.ShapeError](err); ok {
+		return nil, usage("%s", wrong.Error()).
+			choosing("Name with " + wrong.Flag + " one regular file inside the repository, spelled as it is stored.")
+	}
+	if err != nil {
+		return nil, unread(f.source(), "the change cannot be judged in this repository", err).
+			stopping("A person looks at the repository: " + program + " check says more about it.")
+	}
+	return in, nil
 }
 
-// hosts compares what hosts may do now with a baseline.
-func (f *preflightFlags) hosts(env Env, in *preflight.Input) (*preflight.HostDrift, error) {
+// hosts compares what hosts may do now with a baseline, in the baseline's scope.
+func (f *preflightFlags) hosts(ctx context.Context, env Env) (*preflight.HostDrift, error) {
 	text, err := f.input(env, "--host-baseline", f.baseline, hostgrant.MaxBaseline)
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(in.Tree))
-	for i := range in.Tree {
-		names[i] = in.Tree[i].Path
+	w, err := openAudited(ctx, env, f.workspace)
+	if err != nil {
+		return nil, err
 	}
-	now := hostgrant.Take(hostgrant.Input{
-		Workspace: f.workspace, Scope: hostgrant.Repository, Files: hostgrant.Collect(in.Files, hostgrant.Repository, names),
-	})
-	drift := hostgrant.Compare(f.baseline, text, now)
+	defer w.Close()
+	var drift *hostgrant.Drift
+	for _, scope := range []hostgrant.Scope{hostgrant.Repository, hostgrant.LocalStatic} {
+		audit := auditFlags{workspace: f.workspace, scope: string(scope)}
+		if drift = hostgrant.Compare(f.baseline, text, audit.inventory(env, w)); !slices.Contains(drift.Reasons, "scope_differs") {
+			break
+		}
+	}
 	document, err := drift.JSON()
 	if err != nil {
 		return nil, internal(err)

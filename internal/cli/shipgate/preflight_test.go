@@ -1,0 +1,215 @@
+//go:build unix
+
+package shipgate_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll.dev/internal/cli/shipgate"
+)
+
+// preflightResult is what the tests look at.
+type preflightResult struct {
+	Control struct {
+		State      string
+		Reason     string
+		NextAction struct{ Command string } `json:"next_action"`
+	}
+	RequiresHumanReview bool    `json:"requires_human_review"`
+	VerificationCommand *string `json:"verification_command"`
+	Signals             []struct{ ID, Path, Reason string }
+}
+
+func preflightOf(t *testing.T, env shipgate.Env, stdin string, args ...string) *preflightResult {
+	t.Helper()
+	code, stdout, stderr := call(env, stdin, append([]string{"preflight", "--json"}, args...))
+	if code != 0 {
+		t.Fatalf("%v: exit code %d: %s", args, code, stderr)
+	}
+	if err := validPreflight(stdout); err != nil {
+		t.Fatalf("%v\n%s", err, stdout)
+	}
+	var r preflightResult
+	if err := json.Unmarshal(stdout, &r); err != nil {
+		t.Fatal(err)
+	}
+	return &r
+}
+
+// A preflight never asks for less than check: of every case whose change check
+// leaves to a person, so does the preflight of its plan, by the names alone.
+func TestPreflightNeverAsksForLessThanCheck(t *testing.T) {
+	for name, c := range loadCases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := buildCase(t, &c)
+			if errors.Is(err, errCannotBuild) {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatalf("the case itself is broken: %v", err)
+			}
+			args, environ := s.request("codex")
+			env := shipgate.Env{Dir: s.cwd, Environ: environ}
+			code, stdout, _ := s.ask("codex")
+			if code != 0 || slices.Contains(args, "--policy") {
+				t.Skip("the case is refused, or takes a policy that preflight does not")
+			}
+			var checked boundaryResult
+			if err := json.Unmarshal(stdout, &checked); err != nil {
+				t.Fatal(err)
+			}
+			asks := slices.Contains([]string{"require_review", "block"}, checked.Decision) && len(checked.Violations) > 0
+			if !asks || len(checked.ChangedFiles) == 0 {
+				t.Skip("check asks nobody")
+			}
+			plan, err := json.Marshal(map[string]any{"changed_files": checked.ChangedFiles})
+			if err != nil {
+				t.Fatal(err)
+			}
+			code, stdout, stderr := call(env, string(plan), []string{
+				"preflight", "--json", "--workspace", s.workspace, "--config", flagOf(args, "config", "shipgate.yaml"), "--plan", "-",
+			})
+			var r preflightResult
+			switch {
+			case code != 0 && strings.Contains(string(stderr), "lies outside"):
+			case code != 0:
+				t.Fatalf("exit code %d: %s", code, stderr)
+			case errors.Join(validPreflight(stdout), json.Unmarshal(stdout, &r)) != nil:
+				t.Fatalf("%s", stdout)
+			case !r.RequiresHumanReview:
+				t.Errorf("check: %s\npreflight: %s", checked.Violations, r.Control.Reason)
+			}
+		})
+	}
+}
+
+// The same for a supplied diff, row for row.
+func TestPreflightOfADiffAsksForWhatCheckAsks(t *testing.T) {
+	asked := 0
+	for name, c := range loadCases(t) {
+		if c.Mode != "diff" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			s, err := buildCase(t, &c)
+			if errors.Is(err, errCannotBuild) {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatalf("the case itself is broken: %v", err)
+			}
+			args, environ := s.request("codex")
+			env := shipgate.Env{Dir: s.cwd, Environ: environ}
+			code, stdout, _ := s.ask("codex")
+			at := slices.Index(args, "--diff")
+			if code != 0 || at < 0 || slices.Contains(args, "--policy") {
+				t.Skip("no diff that both take")
+			}
+			var checked boundaryResult
+			if err := json.Unmarshal(stdout, &checked); err != nil {
+				t.Fatal(err)
+			}
+			code, stdout, stderr := call(env, string(s.stdin), []string{"preflight", "--json", "--workspace", s.workspace, "--diff", args[at+1]})
+			if code != 0 {
+				if checked.Control.State != "human_review_required" {
+					t.Errorf("refused (%s), and check says %s", stderr, checked.Control.State)
+				}
+				return
+			}
+			var r preflightResult
+			if err := errors.Join(validPreflight(stdout), json.Unmarshal(stdout, &r)); err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains([]string{"require_review", "block"}, checked.Decision) {
+				asked++
+				if !r.RequiresHumanReview {
+					t.Errorf("check: %s\npreflight: %s", checked.Violations, r.Control.Reason)
+				}
+			}
+		})
+	}
+	if asked < 15 {
+		t.Errorf("only %d cases asked for anything", asked)
+	}
+}
+
+// Every command that a result prints runs as it is printed.
+func TestPreflightCommandsRunAsPrinted(t *testing.T) {
+	root := t.TempDir()
+	git := func(dir string, args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
+		cmd.Env = append(os.Environ(), quietGit(root)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %s", err, out)
+		}
+	}
+	write := func(name, text string) {
+		t.Helper()
+		at := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(root, "init", "-q", "-b", "main")
+	write("src/app.py", "print(1)\n")
+	write("it's here/tools.json", `{"tools":[{"name":"find_order","description":"Finds one order of the shop by its number.","inputSchema":{"type":"object","properties":{"id":{"type":"string"}}},"annotations":{"readOnlyHint":true}}]}`)
+	write("it's here/gate file.yaml", "version: \"0.1\"\nproject: {name: shop}\nagent: {name: helper, declared_purpose: [look up orders]}\nenvironment: {target: staging}\ntool_sources:\n  - {id: shop, type: mcp, path: tools.json}\n")
+	git(root, "add", "-A")
+	git(root, "commit", "-q", "-m", "a step")
+	env := shipgate.Env{Dir: root, Environ: append(os.Environ(), quietGit(root)...)}
+	for _, args := range [][]string{{}, {"--workspace", "it's here", "--config", "gate file.yaml"}} {
+		r := preflightOf(t, env, "", append(args, "--changed-files", "src/app.py")...)
+		if r.VerificationCommand == nil || *r.VerificationCommand != r.Control.NextAction.Command {
+			t.Fatalf("%v: %+v", args, r)
+		}
+		out, err := exec.Command("sh", "-c", `agents-shipgate() { for w; do printf '%s\0' "$w"; done; }; `+*r.VerificationCommand).Output()
+		if err != nil {
+			// A name with a dash is no function for every shell.
+			out, err = exec.Command("sh", "-c", `gate() { for w; do printf '%s\0' "$w"; done; }; `+strings.Replace(*r.VerificationCommand, "agents-shipgate", "gate", 1)).Output()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+		if code, _, stderr := call(env, "", words); code != 0 {
+			t.Errorf("%q: exit code %d: %s", words, code, stderr)
+		}
+	}
+}
+
+// A caller in the same process hands over what it has instead of files.
+func TestPreflightTakesWhatACallerHandsOver(t *testing.T) {
+	dir := t.TempDir()
+	env := shipgate.Env{Dir: dir}
+	_, base, _ := call(env, "", []string{"preflight", "--json"})
+	env.Given = map[string][]byte{
+		"a": []byte("src/app.py\nAGENTS.md"), "b": base,
+		"c": []byte(`{"tool_name":"t","provider":"p","operation":"o","effect":"destructive"}`), "d": []byte("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"),
+	}
+	code, stdout, stderr := call(env, "", []string{"preflight", "--json", "--changed-files=a", "--base-preflight=b", "--capability-request=c", "--diff=d"})
+	if code != 0 {
+		t.Fatalf("%s", stderr)
+	}
+	var r struct {
+		Files []string `json:"changed_files"`
+		Drift *struct {
+			Changed bool
+		} `json:"trust_root_graph_diff"`
+		Summary map[string]any `json:"plan_summary"`
+	}
+	if err := errors.Join(validPreflight(stdout), json.Unmarshal(stdout, &r)); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(r.Files, []string{"AGENTS.md", "src/app.py", "x"}) || r.Drift == nil || r.Drift.Changed || r.Summary["capability_request_count"] != 1.0 {
+		t.Errorf("%s", stdout)
+	}
+}
