@@ -238,7 +238,7 @@ func (s *survey) frameworks() {
 		}
 		list = append(list, s.weak(kind)...)
 		slices.SortStableFunc(list, func(a, b hit) int {
-			return cmp.Or(cmp.Compare(rank(a.strength), rank(b.strength)), cmp.Compare(a.role, b.role), byDepth(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.what, b.what))
+			return cmp.Or(cmp.Compare(rank(a.strength), rank(b.strength)), cmp.Compare(roleRank(a.role), roleRank(b.role)), byDepth(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.what, b.what))
 		})
 		f := Framework{Type: kind, Evidence: []Evidence{}, Files: s.of(kind)}
 		count := map[string]int{}
@@ -275,6 +275,11 @@ func (s *survey) weak(kind Type) []hit {
 		}
 	}
 	return out
+}
+
+// roleRank is the order in which evidence is shown: how it begins comes first.
+func roleRank(role string) int {
+	return slices.Index([]string{"import", "decorator", "call", "shape", "dependency", "prompts", "tools", ".agents-shipgate"}, role)
 }
 
 func rank(s Strength) int { return slices.Index([]Strength{Strong, Medium, Weak}, s) }

@@ -120,9 +120,9 @@ func commands(env Env) *cobra.Command {
 		baselineCommand(env),
 		mcpServeCommand(env),
 		selfCheckCommand(env),
+		triggerCommand(env),
 		versionCommand(env),
 	)
-	root.AddCommand(notBuiltCommands()...)
 	return root
 }
 
@@ -133,28 +133,4 @@ func (e Env) print(text []byte) error {
 		return internal(fmt.Errorf("write result: %w", err))
 	}
 	return nil
-}
-
-// notBuilt are commands that a result, the contract or the protocol names and
-// that this version does not have. They answer honestly instead of looking
-// like a misspelling.
-var notBuilt = []string{
-	"trigger",
-}
-
-func notBuiltCommands() []*cobra.Command {
-	commands := make([]*cobra.Command, 0, len(notBuilt))
-	for _, name := range notBuilt {
-		commands = append(commands, &cobra.Command{
-			Use:                name,
-			Short:              "Not built yet",
-			Hidden:             true,
-			DisableFlagParsing: true,
-			RunE: func(*cobra.Command, []string) error {
-				f := &failure{kind: otherError, code: exitInternal, msg: "not built yet in this version"}
-				return f.stopping("A person decides what takes the place of " + program + " " + name + "; its absence is no pass.")
-			},
-		})
-	}
-	return commands
 }

@@ -3,7 +3,6 @@ package shipgate
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +10,7 @@ import (
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/gate"
 	"plimsoll.dev/internal/gate/control"
+	"plimsoll.dev/internal/gate/trigger"
 	"plimsoll.dev/internal/hostgrant"
 	"plimsoll.dev/internal/preflight"
 	"plimsoll.dev/internal/verify"
@@ -73,7 +73,7 @@ var documents = []struct{ key, version, path string }{
 	{"host_grants_inventory", hostgrant.InventoryVersion, "docs/contracts/host-grants-inventory.v0.2.schema.json"},
 	{key: "host_grants_baseline", version: hostgrant.BaselineVersion},
 	{"host_grants_drift", hostgrant.DriftVersion, "docs/contracts/host-grants-drift.v0.2.schema.json"},
-	{key: "trigger_catalog"},
+	{key: "trigger_catalog", version: trigger.CatalogueVersion},
 	{"manifest", manifest.Version, "docs/contracts/shipgate-manifest.schema.json"},
 	{key: "baseline", version: check.BaselineVersion},
 }
@@ -185,14 +185,15 @@ func contractArtifacts() canonical.Object {
 	}
 }
 
-// contractCommands is every command by name: how to call it, null while it is
-// not built.
+// contractCommands is every command by name: how to call it.
 func contractCommands() canonical.Object {
-	o := canonical.Object{
+	return canonical.Object{
 		{Key: "check", Value: program + " check --workspace . --format " + formatResult},
 		{Key: "verify", Value: program + " verify --workspace . --config shipgate.yaml --ci-mode advisory --json"},
 		{Key: "verify_preview", Value: program + " verify --preview --json"},
 		{Key: "scan", Value: program + " scan --config shipgate.yaml --json"},
+		{Key: "detect", Value: program + " detect --workspace . --json"},
+		{Key: "trigger", Value: program + " trigger --git-diff --json"},
 		{Key: "doctor", Value: program + " doctor --config shipgate.yaml --json"},
 		{Key: "ci_outcome", Value: program + " ci outcome --result <file> --exit-code <code> --to <folder> --json"},
 		{Key: "ci_comment", Value: program + " ci comment"},
@@ -217,8 +218,4 @@ func contractCommands() canonical.Object {
 		{Key: "self_check", Value: program + " self-check --json"},
 		{Key: "version", Value: program + " --version"},
 	}
-	for _, name := range notBuilt {
-		o = append(o, canonical.Member{Key: strings.ReplaceAll(name, "-", "_"), Value: nil})
-	}
-	return o
 }

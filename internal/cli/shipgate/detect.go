@@ -54,6 +54,11 @@ func detected(ctx context.Context, env Env, workspace string) (*detect.Result, e
 		return nil, usage("%s", err.Error()).choosing("Name with --workspace a folder that is there and can be read.")
 	}
 	defer w.Close()
+	return lookAt(w, workspace)
+}
+
+// lookAt looks at a folder that is open.
+func lookAt(w *git.Workspace, workspace string) (*detect.Result, error) {
 	opt := detect.Options{Name: filepath.Base(w.Dir), Workspace: filepath.ToSlash(workspace), Listed: "walk", Partial: w.Partial}
 	if w.ByGit {
 		opt.Listed = "git"

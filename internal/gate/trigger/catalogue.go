@@ -200,7 +200,7 @@ var catalogue = []Entry{
 	{
 		ID: "TRIGGER-DOCS-ONLY-NEGATIVE", Class: ClassNegative, Action: SkipShipgate,
 		Rationale: "Only documents and tests changed.",
-		when:      docsOnly,
+		when:      documents,
 	},
 }
 
@@ -220,14 +220,16 @@ var dependencyPatterns = []string{
 
 // docPatterns are what documents and tests are called; case counts, so that a
 // name that merely resembles one skips nothing.
-var docPatterns = surface.ExactGlobs(
-	"**/*.md", "**/tests/**", "**/test/**", "**/test_*.py", "**/*_test.py", "**/conftest.py",
-)
+var docPatterns = surface.ExactGlobs(docNames...)
+
+var docNames = []string{"**/*.md", "**/tests/**", "**/test/**", "**/test_*.py", "**/*_test.py", "**/conftest.py"}
 
 // neverDocs are the files that stay tools, prompts, policies, skills or plugins
 // wherever they lie.
-var neverDocs = surface.FoldedGlobs(append([]string{
+var neverDocs = surface.FoldedGlobs(neverDocPatterns...)
+
+var neverDocPatterns = append([]string{
 	"**/shipgate.yaml", "**/*tools*.json", "**/*mcp*.json", "**/prompts/**", "**/policies/**",
 	"**/*openapi*.yaml", "**/*openapi*.yml", "**/*openapi*.json",
 	"**/*swagger*.yaml", "**/*swagger*.yml", "**/*swagger*.json",
-}, pluginPatterns...)...)
+}, pluginPatterns...)

@@ -65,11 +65,12 @@ const (
 	SkipRule   SkipReason = "skip_rule"
 	DryRunOnly SkipReason = "dry_run_only"
 	NoMatch    SkipReason = "no_match"
+	Stopped    SkipReason = "stop_conditions" // never in a result of check
 )
 
-// Valid says whether r is one of the three.
+// Valid says whether r is one of the four.
 func (r SkipReason) Valid() bool {
-	return slices.Contains([]SkipReason{SkipRule, DryRunOnly, NoMatch}, r)
+	return slices.Contains([]SkipReason{SkipRule, DryRunOnly, NoMatch, Stopped}, r)
 }
 
 // Evaluate runs the whole catalogue over a change.
