@@ -58,13 +58,18 @@ func Reads(path string) bool { return placeOf(path) != nil }
 // one and where something else lies.
 func hostsThrough(path string) []Host {
 	var out []Host
-	if path == ".github" || path == ".github/workflows" {
+	if lower := strings.ToLower(path); lower == ".github" || lower == ".github/workflows" {
 		return []Host{GitHub}
 	}
 	for _, adapter := range surface.AdaptersThrough(path) {
 		switch adapter {
-		case surface.Codex, surface.Shared:
+		case surface.Codex:
 			out = append(out, Codex)
+		case surface.Shared:
+			// Its other folders are the gate's own.
+			if first, _, _ := strings.Cut(strings.ToLower(path), "/"); first == ".agents" {
+				out = append(out, Codex)
+			}
 		case surface.ClaudeCode:
 			out = append(out, ClaudeCode)
 		case surface.Cursor:

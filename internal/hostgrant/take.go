@@ -164,14 +164,14 @@ func Take(in Input) *Inventory {
 	}
 	t.across()
 	slices.SortFunc(v.Artifacts, func(a, b Artifact) int {
-		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(rank(hosts, a.Host), rank(hosts, b.Host)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID))
 	})
 	slices.SortFunc(v.Issues, func(a, b Issue) int {
-		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(rank(hosts, a.Host), rank(hosts, b.Host)), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
 	v.Issues = slices.CompactFunc(v.Issues, func(a, b Issue) bool { return a.ID == b.ID })
 	slices.SortFunc(v.Grants, func(a, b Grant) int {
-		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(rank(hosts, a.Host), rank(hosts, b.Host)), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
 	v.Grants = slices.CompactFunc(v.Grants, func(a, b Grant) bool { return a.ID == b.ID })
 	v.Coverage = t.coverage(in)
