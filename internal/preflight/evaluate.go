@@ -111,7 +111,10 @@ func (e *evaluation) rooted(name string) (string, bool) {
 	if slashed := strings.ReplaceAll(name, `\`, "/"); outside(path.Clean(slashed)) && !path.IsAbs(slashed) {
 		return "", false
 	}
-	if rest, ok := strings.CutPrefix(name, strings.TrimSuffix(e.in.Root, "/")+"/"); ok && e.in.Root != "" {
+	root := strings.TrimSuffix(e.in.Root, "/") + "/"
+	if rest, ok := strings.CutPrefix(name, root); ok {
+		name = rest
+	} else if rest, ok := strings.CutPrefix(strings.ReplaceAll(name, `\`, "/"), root); ok {
 		name = rest
 	}
 	name = path.Clean(name)
@@ -149,7 +152,7 @@ func (e *evaluation) readManifest() error {
 // that check lets pass without a row only gains tool sources that verification
 // judges: that is for the agent.
 func (e *evaluation) findTouches() {
-	e.touches = e.protection.touches(e.changed, e.places)
+	e.touches = e.protection.touches(e.changed, e.in.Below, e.places)
 	c := e.check
 	if c == nil || len(diff.Issues(e.records, diff.Options{Detached: true, Boundary: surface.IsBoundary, Text: []byte(e.in.Plan.DiffText)})) > 0 {
 		return

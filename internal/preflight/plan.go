@@ -178,12 +178,22 @@ var effects = []string{
 	"privileged_data_access", "code_execution", "identity_access",
 }
 
+// member is a member of an object; one that is not there is missing at the place
+// of the object.
+func member(v source.Value, key string) source.Value {
+	m := v.Get(key)
+	if !m.Present() {
+		m.Pos = v.Pos
+	}
+	return m
+}
+
 func (r *reader) capability(at string, v source.Value) CapabilityRequest {
 	var c CapabilityRequest
 	if !r.object(at, v, "schema_version", "tool_name", "provider", "operation", "effect", "risk_tags", "scopes", "source_type", "controls", "evidence") {
 		return c
 	}
-	get := func(key string) (string, source.Value) { return below(at, key), v.Get(key) }
+	get := func(key string) (string, source.Value) { return below(at, key), member(v, key) }
 	place, version := get("schema_version")
 	r.version(place, version, CapabilityRequestVersion)
 	c.Tool, c.Provider, c.Operation = r.text(get("tool_name")), r.text(get("provider")), r.text(get("operation"))
@@ -219,7 +229,7 @@ func (r *reader) host(at string, v source.Value) HostRequest {
 	if !r.object(at, v, "schema_version", "host", "surface", "operation", "path", "subject", "requested_access", "reason") {
 		return h
 	}
-	get := func(key string) (string, source.Value) { return below(at, key), v.Get(key) }
+	get := func(key string) (string, source.Value) { return below(at, key), member(v, key) }
 	place, version := get("schema_version")
 	r.version(place, version, HostRequestVersion)
 	h.Host, h.Surface, h.Operation, h.Subject = r.text(get("host")), r.text(get("surface")), r.text(get("operation")), r.text(get("subject"))

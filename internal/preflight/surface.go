@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 
@@ -152,8 +153,10 @@ func parent(name string) string {
 	return name[:max(i, 0)]
 }
 
-// touches are what the planned paths reach, one for each path and kind, sorted.
-func (p *protection) touches(paths []string, places *places) []Touch {
+// touches are what the planned paths reach, one for each path and kind, sorted. A
+// plan that was made in a folder of the repository may name files from there, so
+// a path counts below it too.
+func (p *protection) touches(paths []string, folder string, places *places) []Touch {
 	seen := map[[2]string]bool{}
 	list := []Touch{}
 	touch := func(name string, at int) {
@@ -164,14 +167,20 @@ func (p *protection) touches(paths []string, places *places) []Touch {
 		}
 	}
 	for _, name := range paths {
-		for _, also := range places.reached(name) {
-			for _, at := range p.of(also) {
-				touch(name, at)
-			}
+		readings := []string{name}
+		if folder != "." && folder != "" {
+			readings = append(readings, path.Join(folder, name))
 		}
-		// A folder stands for everything that lies in it.
-		for _, inside := range places.inside(name) {
-			touch(name, inside.at)
+		for _, reading := range readings {
+			for _, also := range places.reached(reading) {
+				for _, at := range p.of(also) {
+					touch(name, at)
+				}
+			}
+			// A folder stands for everything that lies in it.
+			for _, inside := range places.inside(reading) {
+				touch(name, inside.at)
+			}
 		}
 	}
 	slices.SortFunc(list, func(a, b Touch) int {

@@ -126,6 +126,24 @@ func TestAManifestOfAnotherName(t *testing.T) {
 	}
 }
 
+// A plan that was made in a folder may name files from there.
+func TestAPathCountsFromTheWorkspaceToo(t *testing.T) {
+	files := adopted()
+	files["svc/gate.yml"] = text(manifest)
+	files["svc/conf/a.txt"] = text("x")
+	files["svc/.claude"] = link("conf")
+	in := input(t, files, touching("rules/house.yaml", "gate.yml", "conf/a.txt", "src/app.py"))
+	in.Config, in.Manifest, in.Below = "gate.yml", "svc/gate.yml", "svc"
+	r := evaluate(t, in)
+	for path, want := range map[string]string{
+		"rules/house.yaml": "policy whole_file", "gate.yml": "manifest key_level", "conf/a.txt": "agent_instructions whole_file", "src/app.py": "",
+	} {
+		if got := strings.Join(kindsOf(r, path), ", "); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
 func TestAPathOutsideIsRefused(t *testing.T) {
 	for _, path := range []string{"../AGENTS.md", "a/../../b", "..", `..\b`, "/etc/passwd", "/shopping/a", `C:\a`, "c:/a"} {
 		if _, err := preflight.Evaluate(input(t, adopted(), touching("a", path))); err == nil || !strings.Contains(err.Error(), "changed_files[1]: lies outside") {

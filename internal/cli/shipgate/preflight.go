@@ -80,7 +80,7 @@ func preflightCommand(env Env) *cobra.Command {
 func (f *preflightFlags) shape(env Env) error {
 	stdin := 0
 	for _, flag := range []struct{ name, value string }{
-		{"workspace", f.workspace}, {"config", f.config}, {"plan", f.plan}, {"diff", f.diff}, {"base-preflight", f.base}, {"host-baseline", f.baseline},
+		{"workspace", f.workspace}, {"config", f.config}, {"plan", f.plan}, {"changed-files", f.changed}, {"diff", f.diff}, {"base-preflight", f.base}, {"host-baseline", f.baseline},
 	} {
 		if f.given(flag.name) && flag.value == "" {
 			return usage("--%s is empty", flag.name).choosing("Give --" + flag.name + " a value, or leave it out.")
@@ -117,7 +117,7 @@ func (f *preflightFlags) run(ctx context.Context, env Env) error {
 		return usage("--workspace %s cannot be opened", f.workspace).choosing("Name with --workspace a directory that can be read.")
 	}
 	defer root.Close()
-	in.Files = root.FS()
+	in.Files = plainTree{root.FS()}
 	if err := f.read(env, in); err != nil {
 		return err
 	}
@@ -167,13 +167,40 @@ func (f *preflightFlags) locate(env Env) (*preflight.Input, error) {
 		return nil, usage("--config: %s is outside the repository", f.config).
 			choosing("Name with --config one regular file inside the repository, spelled as it is stored.")
 	}
+	below, err := filepath.Rel(root, at)
+	if err != nil {
+		return nil, internal(err)
+	}
 	in := &preflight.Input{
+		Below:      filepath.ToSlash(below),
 		Repository: repository,
 		Workspace:  f.workspace, Config: f.config, Root: filepath.ToSlash(root), Manifest: path.Clean(filepath.ToSlash(rel)),
 		Today: (&verifyFlags{}).date(env),
 	}
 	return in, nil
 }
+
+// plainTree is a folder that no link leads out of and that opens nothing but
+// files and folders: a pipe would never answer.
+type plainTree struct{ fs.FS }
+
+// Open opens a file or a folder.
+func (t plainTree) Open(name string) (fs.File, error) {
+	info, err := fs.Stat(t.FS, name)
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.FS.Open(name)
+}
+
+// Stat, Lstat, ReadLink and ReadDir open nothing, or folders.
+func (t plainTree) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(t.FS, name) }
+func (t plainTree) Lstat(name string) (fs.FileInfo, error)     { return fs.Lstat(t.FS, name) }
+func (t plainTree) ReadLink(name string) (string, error)       { return fs.ReadLink(t.FS, name) }
+func (t plainTree) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(t.FS, name) }
 
 // read reads the plan, or the older inputs that make one.
 func (f *preflightFlags) read(env Env, in *preflight.Input) (err error) {

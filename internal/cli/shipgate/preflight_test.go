@@ -3,6 +3,9 @@
 package shipgate_test
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"os"
@@ -10,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"plimsoll.dev/internal/cli/shipgate"
@@ -211,5 +215,31 @@ func TestPreflightTakesWhatACallerHandsOver(t *testing.T) {
 	}
 	if !slices.Equal(r.Files, []string{"AGENTS.md", "src/app.py", "x"}) || r.Drift == nil || r.Drift.Changed || r.Summary["capability_request_count"] != 1.0 {
 		t.Errorf("%s", stdout)
+	}
+}
+
+// A workspace may be made to hurt: nothing waits, nothing is read from outside.
+func TestPreflightOfAHostileWorkspace(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "secret.md")
+	if err := os.WriteFile(outside, []byte("outside"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := errors.Join(
+		os.Mkdir(filepath.Join(dir, ".git"), 0o755), os.Mkdir(filepath.Join(dir, "closed"), 0), os.Mkdir(filepath.Join(dir, "prompts"), 0o755),
+		syscall.Mkfifo(filepath.Join(dir, "AGENTS.md"), 0o644), syscall.Mkfifo(filepath.Join(dir, "shipgate.yaml"), 0o644),
+		os.Symlink("AGENTS.md", filepath.Join(dir, "CLAUDE.md")), os.Symlink(outside, filepath.Join(dir, ".mcp.json")),
+		os.Symlink(".", filepath.Join(dir, ".codex")), os.Symlink("loop", filepath.Join(dir, "loop")),
+		os.Symlink("../prompts", filepath.Join(dir, "prompts", "again")),
+	); err != nil {
+		t.Fatal(err)
+	}
+	r := preflightOf(t, shipgate.Env{Dir: dir}, "", "--changed-files", "src/app.py,loop/x,prompts/again/again/x")
+	if !r.RequiresHumanReview {
+		t.Error(r.Control.Reason)
+	}
+	code, stdout, stderr := call(shipgate.Env{Dir: dir}, "", []string{"preflight", "--json"})
+	if sum := sha256.Sum256([]byte("outside")); code != 0 || bytes.Contains(stdout, []byte(hex.EncodeToString(sum[:]))) {
+		t.Errorf("%d %s %s", code, stdout, stderr)
 	}
 }
