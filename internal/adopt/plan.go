@@ -242,7 +242,7 @@ func (p *planner) blockIn(t Target, f found, first func() ([]byte, string)) {
 		p.leave(t, f, NewerVersion, "a newer version of the program wrote the block")
 	case current(t, body) && b.version == blockVersion:
 		p.leave(t, f, Unchanged, "")
-	case !renderedBefore(t, body):
+	case !current(t, body) && !renderedBefore(t, body):
 		p.leave(t, f, Edited, "somebody edited the block; delete it, with its markers, to have it written again")
 	default:
 		o := Updated

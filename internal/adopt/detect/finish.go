@@ -28,7 +28,7 @@ func (s *survey) finish() {
 		r.Excluded = append(r.Excluded, e)
 	}
 	slices.SortFunc(r.Excluded, func(a, b Excluded) int {
-		return cmp.Or(byDepth(a.Path, b.Path), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Reason, b.Reason))
+		return cmp.Or(cmp.Compare(untyped(a), untyped(b)), byDepth(a.Path, b.Path), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Reason, b.Reason))
 	})
 	if n := len(r.Excluded); n > maxListed {
 		r.Excluded = r.Excluded[:maxListed]
@@ -41,6 +41,15 @@ func (s *survey) finish() {
 	r.Diagnostics = slices.Compact(r.Diagnostics)
 	s.next()
 	r.NextAction = r.NextActions[0].String()
+}
+
+// untyped puts what was left out without being opened behind what looks like a
+// source.
+func untyped(e Excluded) int {
+	if e.Type == "" {
+		return 1
+	}
+	return 0
 }
 
 // agentNames are the names of agents, those that no other agent leads to first.
@@ -130,7 +139,7 @@ func (s *survey) next() {
 	edit := func(at, why, expects string) { add(Action{Kind: "edit", Path: &at, Why: why, Expects: &expects}) }
 	missing := func() {
 		for _, name := range r.Signals.Unsupported {
-			edit(manifest.DefaultName, "Tools are offered by "+name+", which no reader reads.", "a list of these tools in a file, named as a source of type mcp")
+			edit(manifest.DefaultName, "No reader reads "+name+". If an agent gets tools from it, they count only when a file lists them.", "a list of these tools in a file, named as a source of type mcp")
 		}
 	}
 	switch {

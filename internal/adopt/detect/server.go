@@ -106,7 +106,27 @@ func (s *survey) golang() {
 	for _, l := range goLibraries {
 		search = append(search, []byte(l))
 	}
-	s.own(func(name string) bool { return path.Ext(name) == ".go" }, search, func(name string, text []byte) {
+	requires := map[string]bool{} // folders of modules, and whether they require a library
+	for _, f := range s.files {
+		if path.Base(f.name) == "go.mod" && !skipped(f.reason) {
+			text, ok := s.read(f.name)
+			requires[path.Dir(f.name)] = !ok || slices.ContainsFunc(goLibraries, func(l string) bool {
+				return bytes.Contains(text, []byte(strings.TrimSuffix(l, "/")))
+			})
+		}
+	}
+	// A module that does not require a library holds no file that imports it.
+	may := func(name string) bool {
+		for dir := path.Dir(name); ; dir = path.Dir(dir) {
+			if r, known := requires[dir]; known {
+				return r
+			}
+			if dir == "." || dir == "/" {
+				return true // the module begins above the workspace
+			}
+		}
+	}
+	s.own(func(name string) bool { return path.Ext(name) == ".go" && may(name) }, search, func(name string, text []byte) {
 		files := token.NewFileSet()
 		tree, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution)
 		if err != nil {

@@ -196,7 +196,7 @@ func (s *survey) unsupported(name, file string, line int, how string) {
 	}
 	s.foreign[name] = true
 	s.out.Signals.Unsupported = append(s.out.Signals.Unsupported, name)
-	s.note("unsupported_framework", file, line, "the file "+how+": "+name+" have no reader; their tools count only when a file lists them")
+	s.note("unsupported_framework", file, line, "the file "+how+"; no reader reads "+name+", so that its tools count only when a file lists them")
 }
 
 // of are the files that hold evidence of a family in a role, sorted; every role

@@ -56,7 +56,9 @@ func publishable(t *testing.T) *control.Control {
 	return c
 }
 
-func judged(c *control.Control) hook.Finding { return hook.Judge(hook.Result{Control: c, Places: []string{".mcp.json"}}) }
+func judged(c *control.Control) hook.Finding {
+	return hook.Judge(hook.Result{Control: c, Places: []string{".mcp.json"}})
+}
 
 func TestWhatAControlMeansForAnAgentThatStops(t *testing.T) {
 	fetch := control.NeedsRefs("The change could not be read.", "main and topic", "Make both refs available.")

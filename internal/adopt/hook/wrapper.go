@@ -19,11 +19,12 @@ const NoAnswer = "shipgate gave no answer, so this change is not checked: do not
 //     silence is a line too. The reader waits for lines, not for the end of the
 //     stream, which a leftover child may hold open for ever.
 //   - A watchdog of short sleeps kills the gate. It is no timeout(1), which not
-//     every system has, and what is left of it when it is not needed is gone
-//     within five seconds and holds none of the host's streams open.
+//     every system has. It is ended before anything else is said, or it would kill
+//     whoever has the gate's number by then; its last sleep is gone within five
+//     seconds and holds none of the host's streams open.
 //   - Only exit code 0 and a line in a form that the gate prints is an answer.
 const shell = `g=$(command -v shipgate);case $g in PROJECT)g=;;/*);;*)g=;;esac;` +
-	`{ { "$g" hook HOST <&3 3<&-& p=$!;{ for i in TICKS;do command -p sleep 5;done;kill -9 $p;echo;echo;} 3<&-& w=$!;wait $p;r=$?;echo $r;echo $r;kill -9 $w;}& } 3<&0 2>/dev/null|` +
+	`{ { "$g" hook HOST <&3 3<&-& p=$!;{ for i in TICKS;do command -p sleep 5;done;kill -9 $p;echo;echo;} 3<&-& w=$!;wait $p;r=$?;kill -9 $w;echo $r;echo $r;}& } 3<&0 2>/dev/null|` +
 	`{ read -r a;read -r b;case $b$a in FORMS)printf %s "$a"&&exit;;esac;FALLBACK;}`
 
 // Command is the command line in the host's settings, for a POSIX shell; one
