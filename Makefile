@@ -149,6 +149,10 @@ fuzz: ## run every fuzz target for T, for example: make fuzz T=30s
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(T) -fuzzminimizetime 20x ./$$(dirname $$file); \
 	done
 
+.PHONY: dist
+dist: ## build for six systems into dist/, with checksums; the same bytes every time
+	$(GO) run ./internal/dist
+
 .PHONY: try
 try: build ## see a pass, a review and a block on throwaway repositories
 	./examples/try/run bin/shipgate

@@ -391,6 +391,8 @@ var layers = []layer{
 		modules: []string{cobra},
 	},
 	{path: "cmd/plimsoll", why: "its doorstep", may: []string{"internal/cli/plimsoll"}},
+	{path: "internal/manual", why: "what the commands say of themselves, as pages, manual pages and completions", modules: []string{cobra}},
+	{path: "internal/dist", why: "builds what is released", may: []string{"internal/manual", "internal/cli/shipgate", "internal/cli/plimsoll"}, modules: []string{cobra}},
 	{path: "internal/arch", why: "no code"},
 	{path: "internal/e2e", why: "no code: tests of the built program"},
 	{path: "internal/bench/bare", why: "an empty program, the floor of every start"},

@@ -183,6 +183,7 @@ func commands(env Env) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
+	exemplify(root)
 	return root
 }
 

@@ -35,15 +35,16 @@ func baselineCommand(env Env) *cobra.Command {
 		Use:   "baseline",
 		Short: "Keep the findings that people accepted",
 		Long:  baselineLong,
-		Example: `  shipgate baseline save --from agents-shipgate-reports/report.json --expires 2027-01-31 --reason 'accepted in review 12'
-  shipgate baseline verify
-  shipgate baseline diff --from agents-shipgate-reports/report.json`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var f baselineFlags
-	sub := func(use, short string, run func(Env, *baselineFlags) error) *cobra.Command {
-		s := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error { return run(env, &f) }}
+	sub := func(use, short, call string, run func(Env, *baselineFlags) error) *cobra.Command {
+		s := &cobra.Command{
+			Use: use, Short: short, Example: "  shipgate baseline " + call, Args: cobra.NoArgs,
+			RunE: func(*cobra.Command, []string) error { return run(env, &f) },
+		}
+		cmd.Example = strings.TrimPrefix(cmd.Example+"\n"+s.Example, "\n")
 		flags := s.Flags()
 		flags.StringVarP(&f.config, "config", "c", manifest.DefaultName, "the manifest; its directory is the workspace")
 		flags.StringVar(&f.file, "baseline", verify.BaselinePath, "the baseline, relative to the workspace")
@@ -51,12 +52,13 @@ func baselineCommand(env Env) *cobra.Command {
 		cmd.AddCommand(s)
 		return s
 	}
-	save := sub("save", "Accept the active findings of a report", saveBaseline)
+	save := sub("save", "Accept the active findings of a report",
+		"save --from agents-shipgate-reports/report.json --expires 2027-01-31 --reason 'accepted in review 12'", saveBaseline)
 	save.Flags().StringVar(&f.from, "from", "", "the report.json whose findings are accepted (required)")
 	save.Flags().StringVar(&f.reason, "reason", "", "why they are accepted; kept with each new entry")
 	save.Flags().StringVar(&f.expires, "expires", "", "the last day on which they are accepted, YYYY-MM-DD")
-	sub("verify", "Compare the baseline with its audit log; exit 6 when it was edited", verifyBaseline)
-	diff := sub("diff", "Compare a report with the baseline; judges nothing", diffBaseline)
+	sub("verify", "Compare the baseline with its audit log; exit 6 when it was edited", "verify", verifyBaseline)
+	diff := sub("diff", "Compare a report with the baseline; judges nothing", "diff --from agents-shipgate-reports/report.json", diffBaseline)
 	diff.Flags().StringVar(&f.from, "from", "", "the report.json to compare (required)")
 	diff.Flags().StringVar(&f.today, "today", "", "the evaluation date, YYYY-MM-DD (default: today in UTC)")
 	return cmd
