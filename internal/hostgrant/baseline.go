@@ -21,8 +21,8 @@ type baseline struct {
 	Inventory *Inventory `json:"inventory"`
 }
 
-// Save is the bytes of a baseline. It refuses an incomplete inventory: a saved
-// gap would hide what lies in it.
+// Save is the bytes of a baseline. It refuses an incomplete inventory, since a
+// saved gap would hide what lies in it, and one that could not be read back.
 func Save(v *Inventory) ([]byte, error) {
 	if i := v.blocker(); i != nil {
 		return nil, &fault.Error{
@@ -30,7 +30,14 @@ func Save(v *Inventory) ([]byte, error) {
 			Hint: "Mend or remove the file, and save again.",
 		}
 	}
-	return canonical.Document(&baseline{Version: BaselineVersion, SHA256: v.SHA256(), Inventory: v})
+	text, err := canonical.Document(&baseline{Version: BaselineVersion, SHA256: v.SHA256(), Inventory: v})
+	if err == nil && len(text) > MaxBaseline {
+		err = fault.E("hostgrant.Save", fault.Conflict, "the inventory is too large to be compared with", nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return text, nil
 }
 
 // SHA256 is sha256: and the digest of what counts when inventories are compared:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -332,6 +333,7 @@ func TestWhatIsNotKnownMakesTheInventoryIncomplete(t *testing.T) {
 		"empty workflow":    {files{".github/workflows/a.yml": ""}, hostgrant.GitHub, hostgrant.ParseFailed},
 		"a marker in hooks": {files{".codex/hooks.json": "\xEF\xBB\xBF{}"}, hostgrant.Codex, hostgrant.ParseFailed},
 		"a policy helper":   {files{".claude/settings.json": `{"policyHelper": {"path": "x"}}`}, hostgrant.ClaudeCode, hostgrant.UnsupportedSetting},
+		"too many entries":  {files{".cursor/hooks.json": manyHooks()}, hostgrant.Cursor, hostgrant.UnsupportedSetting},
 		"a missing profile": {files{".codex/config.toml": `profile = "gone"`}, hostgrant.Codex, hostgrant.UnsupportedSetting},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -369,6 +371,14 @@ func TestWhatIsNotKnownMakesTheInventoryIncomplete(t *testing.T) {
 	if v := hostgrant.Take(hostgrant.Input{Workspace: ".", Scope: hostgrant.Repository, Partial: true}); v.Complete() || len(v.Issues) != 5 {
 		t.Errorf("issues are %+v", v.Issues)
 	}
+}
+
+func manyHooks() string {
+	var b strings.Builder
+	for i := range 5001 {
+		fmt.Fprintf(&b, `,"e%d": [{}]`, i)
+	}
+	return `{"version": 1` + b.String() + "}"
 }
 
 // The user's own files are read only when they are asked for, and only the

@@ -19,10 +19,21 @@ type reading struct {
 	root  source.Value
 	// unsupported: the file names something that decides and that is in no file.
 	unsupported bool
+	listed      int // grants of this file
 }
+
+// maxListed bounds the grants of one file: no person reads more, and a hostile
+// file of 1 MiB could name a hundred thousand.
+const maxListed = 5000
 
 // add keeps a grant; key is what names it among those of its kind in its file.
 func (r *reading) add(g Grant, digest string, key ...string) {
+	if r.listed++; r.listed > maxListed {
+		if r.listed == maxListed+1 {
+			r.block(UnsupportedSetting, "The file has more entries than are listed.")
+		}
+		return
+	}
 	g.Host, g.Scope, g.Source, g.ConfigSHA256 = r.place.host, r.file.Scope, r.file.Path, digest
 	g.ID = id("hg", append([]string{string(g.Kind), string(g.Host), string(g.Scope), g.Source}, key...)...)
 	r.v.Grants = append(r.v.Grants, g)
