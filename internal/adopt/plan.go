@@ -20,7 +20,7 @@ const (
 // Install plans to write what opt names into the workspace. Applied twice it
 // changes nothing the second time.
 func Install(workspace fs.FS, opt Options) *Plan {
-	p := &planner{workspace: workspace}
+	p := &planner{workspace: workspace, blocks: map[Target]string{}, files: wholeTexts(opt.Version)}
 	if opt.Manifest != nil {
 		p.manifest(opt.Manifest)
 	}
@@ -37,10 +37,10 @@ func Install(workspace fs.FS, opt Options) *Plan {
 		if path := blockPath(workspace, t); path != "" {
 			p.block(t, path)
 		}
-		p.wholes(t, opt.Version)
+		p.wholes(t)
 	}
 	if opt.Workflow {
-		p.wholes(Workflow, opt.Version)
+		p.wholes(Workflow)
 	}
 	if opt.PreCommit {
 		p.preCommit()
@@ -56,18 +56,17 @@ func Install(workspace fs.FS, opt Options) *Plan {
 // Remove plans to take back what an Install of any version wrote and nobody
 // edited since. contract is the text that this version writes.
 func Remove(workspace fs.FS, contract []byte, version string) *Plan {
-	p := &planner{workspace: workspace}
+	p := &planner{workspace: workspace, blocks: map[Target]string{}, files: wholeTexts(version)}
 	p.takeManifest()
 	p.takeWhole(Contract, contractPath, string(contract))
 	p.takeBlock(Ignore, ignorePath)
-	texts := wholeTexts(version)
 	for _, t := range Instructions {
 		if path := blockPath(workspace, t); path != "" {
 			p.takeBlock(t, path)
 		}
-		p.takeWholes(t, texts)
+		p.takeWholes(t)
 	}
-	p.takeWholes(Workflow, texts)
+	p.takeWholes(Workflow)
 	p.takeBlock(PreCommit, preCommitPath)
 	for _, t := range []Target{CodexHooks, ClaudeHooks, CursorHooks} {
 		p.takeHooks(t)
@@ -119,6 +118,31 @@ func syntaxOf(t Target) syntax {
 type planner struct {
 	workspace fs.FS
 	plan      Plan
+	blocks    map[Target]string // rendered so far
+	files     []wholeText
+}
+
+// blockText is the body of a target's block.
+func (p *planner) blockText(t Target) string {
+	text, ok := p.blocks[t]
+	if !ok {
+		text = blockText(t)
+		p.blocks[t] = text
+	}
+	return text
+}
+
+// current says whether this version of the program writes this block.
+func (p *planner) current(t Target, body string) bool {
+	return body == p.blockText(t) || t == PreCommit && body == preCommitWhole()
+}
+
+// replacement is the block of this version in the form of an older one.
+func (p *planner) replacement(t Target, body string) string {
+	if t == PreCommit && strings.HasPrefix(body, reposLine) {
+		return preCommitWhole()
+	}
+	return p.blockText(t)
 }
 
 func (p *planner) add(e Edit) { p.plan.Edits = append(p.plan.Edits, e) }
@@ -169,8 +193,8 @@ func (p *planner) contract(text []byte) {
 }
 
 // wholes writes the files of a target that are ours alone.
-func (p *planner) wholes(t Target, version string) {
-	for _, w := range wholeTexts(version) {
+func (p *planner) wholes(t Target) {
+	for _, w := range p.files {
 		if w.target == t {
 			p.whole(t, w.path, w.text)
 		}
@@ -204,12 +228,12 @@ func (p *planner) ignore() {
 			}
 		}
 	}
-	p.blockIn(Ignore, f, func() ([]byte, string) { return appendBlock(f, hashes.wrap(blockText(Ignore))), "" })
+	p.blockIn(Ignore, f, func() ([]byte, string) { return appendBlock(f, hashes.wrap(p.blockText(Ignore))), "" })
 }
 
 func (p *planner) block(t Target, path string) {
 	f := look(p.workspace, path)
-	p.blockIn(t, f, func() ([]byte, string) { return appendBlock(f, markdown.wrap(blockText(t))), "" })
+	p.blockIn(t, f, func() ([]byte, string) { return appendBlock(f, markdown.wrap(p.blockText(t))), "" })
 }
 
 // blockIn brings a file's block up to date; first puts one where there is none,
@@ -240,16 +264,16 @@ func (p *planner) blockIn(t Target, f found, first func() ([]byte, string)) {
 	switch body, indent := blockBody(s, f.text, b); {
 	case b.version > blockVersion:
 		p.leave(t, f, NewerVersion, "a newer version of the program wrote the block")
-	case current(t, body) && b.version == blockVersion:
+	case p.current(t, body) && b.version == blockVersion:
 		p.leave(t, f, Unchanged, "")
-	case !current(t, body) && !renderedBefore(t, body):
+	case !p.current(t, body) && !renderedBefore(t, body):
 		p.leave(t, f, Edited, "somebody edited the block; delete it, with its markers, to have it written again")
 	default:
 		o := Updated
 		if b.version < blockVersion {
 			o = Migrated
 		}
-		p.write(t, f, swapBlock(f.text, b, indented(s.wrap(replacement(t, body)), indent)), o, "")
+		p.write(t, f, swapBlock(f.text, b, indented(s.wrap(p.replacement(t, body)), indent)), o, "")
 	}
 }
 
@@ -290,8 +314,8 @@ func (p *planner) take(t Target, f found) {
 	p.add(Edit{Target: t, Path: f.path, Outcome: Removed, Before: f.text, Existed: true, Delete: true})
 }
 
-func (p *planner) takeWholes(t Target, texts []wholeText) {
-	for _, w := range texts {
+func (p *planner) takeWholes(t Target) {
+	for _, w := range p.files {
 		if w.target == t {
 			p.takeWhole(t, w.path, w.text)
 		}
@@ -331,7 +355,7 @@ func (p *planner) takeBlock(t Target, path string) {
 	switch body, _ := blockBody(s, f.text, b); {
 	case b.version > blockVersion:
 		p.leave(t, f, NewerVersion, "a newer version of the program wrote the block, and takes it back")
-	case !current(t, body) && !renderedBefore(t, body):
+	case !p.current(t, body) && !renderedBefore(t, body):
 		p.leave(t, f, Edited, "somebody edited the block, and it stays")
 	default:
 		if rest, remains := cutBlock(f.text, b); remains {

@@ -28,19 +28,6 @@ func renderedBefore(t Target, text string) bool {
 	return false
 }
 
-// current says whether this version of the program writes this block.
-func current(t Target, body string) bool {
-	return body == blockText(t) || t == PreCommit && body == preCommitWhole()
-}
-
-// replacement is the block of this version in the form of an older one.
-func replacement(t Target, body string) string {
-	if t == PreCommit && strings.HasPrefix(body, reposLine) {
-		return preCommitWhole()
-	}
-	return blockText(t)
-}
-
 // digestOf is how a text is known again.
 func digestOf(text string) string {
 	sum := sha256.Sum256([]byte(text))

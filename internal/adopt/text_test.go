@@ -228,6 +228,30 @@ func TestTheWorkflowIsPinnedAndMayOnlyRead(t *testing.T) {
 	}
 }
 
+// The entry is the first hook of this repository as a source of hooks, but for
+// where the program comes from. It has no pattern of files: which files declare
+// tools is the manifest's to say.
+func TestThePreCommitEntryIsThePublishedHook(t *testing.T) {
+	published, err := os.ReadFile("../../.pre-commit-hooks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks, bad := source.ParseYAML(published)
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	ours, bad := source.ParseYAML(written(t)[".pre-commit-config.yaml"].Data)
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	entry := ours.Get("repos").Items[0].Get("hooks").Items[0]
+	for _, key := range []string{"id", "name", "entry", "pass_filenames", "require_serial", "stages"} {
+		if want := hooks.Items[0].Get(key); !want.Present() || !entry.Get(key).Equal(want) {
+			t.Errorf("%s differs from the published hook", key)
+		}
+	}
+}
+
 // What this version renders must be on record before it can be released: only
 // what is on record is known again by the next version.
 func TestWhatIsRenderedIsOnRecord(t *testing.T) {
