@@ -76,6 +76,7 @@ func Load(tree fs.FS, opt LoadOptions) (*Side, error) {
 	if err != nil {
 		return nil, err
 	}
+	surface.Warnings = append(surface.Warnings, unfilled(m)...)
 	packs, err := loadPacks(m, r, seen, opt.Packs)
 	if err != nil {
 		return nil, err
