@@ -152,6 +152,15 @@ func TestBroadScopes(t *testing.T) {
 	}
 }
 
+func TestManyBroadScopesAreOneSignal(t *testing.T) {
+	p := asking("read")
+	p.Capabilities[0].Scopes = []string{"g:*", "f:*", "e:*", "d:*", "c:*", "b:*", "a:*", "a:*", "read"}
+	r := evaluate(t, input(t, adopted(), p))
+	if r.PlanSummary.HumanSignals != 1 || r.Signals[0].Reason != "It asks for scopes that open more than one thing: a:*, b:*, c:*, d:*, e:* and 2 more." {
+		t.Errorf("%+v", r.Signals)
+	}
+}
+
 func TestRequestsToHosts(t *testing.T) {
 	for _, c := range []struct{ surface, subject, access, class string }{
 		{"permissions.allow", "Bash(*)", `{}`, "wildcard_allow"},

@@ -67,6 +67,10 @@ type places struct {
 	links   map[string]string   // link to its text
 	aliases map[string][]string // what links at protected places lead to, to those links
 	present []presence
+
+	// The longest key of links and of aliases: no longer prefix of a path needs to
+	// be looked up, and a path may have thousands.
+	longestLink, longestAlias int
 }
 
 // presence is one file at a protected place.
@@ -83,6 +87,7 @@ func newPlaces(tree []File, p *protection) (*places, error) {
 	for _, f := range tree {
 		if f.Link != "" {
 			w.links[f.Path] = f.Link
+			w.longestLink = max(w.longestLink, len(f.Path))
 		}
 	}
 	files := map[string]bool{}
@@ -106,6 +111,7 @@ func newPlaces(tree []File, p *protection) (*places, error) {
 			}
 		}
 		w.aliases[end] = append(w.aliases[end], f.Path)
+		w.longestAlias = max(w.longestAlias, len(end))
 	}
 	for _, f := range tree {
 		for _, name := range w.names(f.Path) {
@@ -152,28 +158,25 @@ func (p *protection) decidesBelow(name string) bool {
 
 // resolve is where a path ends when links are followed inside of the workspace.
 func (w *places) resolve(name string) (string, bool) {
-	rest, done := name, ""
-	for hops := 0; rest != ""; {
-		first, more, _ := strings.Cut(rest, "/")
-		next := path.Join(done, first)
-		target, link := w.links[next]
+	for at, hops := 0, 0; at <= len(name) && at <= w.longestLink; {
+		end := len(name)
+		if i := strings.IndexByte(name[at:], '/'); i >= 0 {
+			end = at + i
+		}
+		target, link := w.links[name[:end]]
 		if !link {
-			done, rest = next, more
+			at = end + 1
 			continue
 		}
 		if hops++; hops > maxHops || strings.HasPrefix(target, "/") {
 			return "", false
 		}
-		rest = path.Join(done, target, more)
-		if rest == ".." || strings.HasPrefix(rest, "../") {
+		name, at = path.Join(path.Dir(name[:end]), target, name[end:]), 0
+		if outside(name) {
 			return "", false
 		}
-		if rest == "." {
-			return ".", true
-		}
-		done = ""
 	}
-	return done, true
+	return name, true
 }
 
 // names are all names of a path: its own, and those that links at protected
@@ -187,12 +190,14 @@ func (w *places) names(name string) []string {
 		if at == "" {
 			at = "."
 		}
-		for _, link := range w.aliases[at] {
-			rest := strings.TrimPrefix(strings.TrimPrefix(name, at), "/")
-			if at == "." {
-				rest = name
+		if len(at) <= w.longestAlias {
+			for _, link := range w.aliases[at] {
+				rest := strings.TrimPrefix(name, at)
+				if at == "." {
+					rest = name
+				}
+				list = append(list, path.Join(link, rest))
 			}
-			list = append(list, path.Join(link, rest))
 		}
 		if at == "." {
 			return list

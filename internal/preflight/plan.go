@@ -13,8 +13,11 @@ const (
 	MaxDiff     = 32 << 20  // bytes of diff_text
 	maxLines    = 2_500_000 // of diff_text; each costs memory of its own, however short
 	MaxFiles    = 100_000
-	MaxPath     = 4096 // bytes of one changed file
+	MaxPath     = 4096     // bytes of one changed file
+	MaxNames    = 16 << 20 // bytes of all changed files together
 	MaxRequests = 10_000
+	MaxName     = 256  // bytes of a tool, provider, operation, host or surface
+	MaxText     = 4096 // bytes of any other text of a request
 )
 
 // The versions that a plan and its requests may name.
@@ -116,9 +119,12 @@ func CheckPlan(p *Plan) error {
 	if len(p.Capabilities) > MaxRequests {
 		r.wrong("capability_requests", source.Value{}, "has %d entries; at most %d are taken", len(p.Capabilities), MaxRequests)
 	}
+	total := 0
 	for i, name := range p.ChangedFiles {
 		r.path(item("changed_files", i), source.Value{Kind: source.String, Text: name})
+		total += len(name)
 	}
+	r.names(source.Value{}, total)
 	r.diff("diff_text", source.Value{Kind: source.String, Text: p.DiffText})
 	return r.err()
 }
@@ -129,9 +135,12 @@ func (r *reader) plan(v source.Value) *Plan {
 		return p
 	}
 	r.version("schema_version", v.Get("schema_version"), PlanVersion)
+	total := 0
 	for i, e := range r.items("changed_files", v.Get("changed_files"), MaxFiles) {
 		p.ChangedFiles = append(p.ChangedFiles, r.path(item("changed_files", i), e))
+		total += len(e.Text)
 	}
+	r.names(v.Get("changed_files"), total)
 	if d := v.Get("diff_text"); d.Present() && d.Kind != source.Null {
 		p.DiffText = r.diff("diff_text", d)
 	}
@@ -150,14 +159,21 @@ func (r *reader) plan(v source.Value) *Plan {
 
 // path is the name of a file.
 func (r *reader) path(at string, v source.Value) string {
-	name := r.text(at, v)
-	switch {
-	case len(name) > MaxPath:
-		r.wrong(at, v, "is longer than %d bytes", MaxPath)
-	case strings.ContainsRune(name, 0):
+	name := r.bounded(at, v, MaxPath)
+	if strings.ContainsRune(name, 0) {
 		r.wrong(at, v, "holds a NUL and is the name of no file")
 	}
 	return name
+}
+
+// name is what a result repeats in every row about a request.
+func (r *reader) name(at string, v source.Value) string { return r.bounded(at, v, MaxName) }
+
+// names bounds what a result repeats many times.
+func (r *reader) names(v source.Value, total int) {
+	if total > MaxNames {
+		r.wrong("changed_files", v, "is longer than %d bytes in all", MaxNames)
+	}
 }
 
 func (r *reader) diff(at string, v source.Value) string {
@@ -196,7 +212,7 @@ func (r *reader) capability(at string, v source.Value) CapabilityRequest {
 	get := func(key string) (string, source.Value) { return below(at, key), member(v, key) }
 	place, version := get("schema_version")
 	r.version(place, version, CapabilityRequestVersion)
-	c.Tool, c.Provider, c.Operation = r.text(get("tool_name")), r.text(get("provider")), r.text(get("operation"))
+	c.Tool, c.Provider, c.Operation = r.name(get("tool_name")), r.name(get("provider")), r.name(get("operation"))
 	place, effect := get("effect")
 	if c.Effect = r.text(place, effect); c.Effect != "" && !slices.Contains(effects, c.Effect) {
 		r.wrong(place, effect, "must be one of %s", strings.Join(effects, ", "))
@@ -232,7 +248,7 @@ func (r *reader) host(at string, v source.Value) HostRequest {
 	get := func(key string) (string, source.Value) { return below(at, key), member(v, key) }
 	place, version := get("schema_version")
 	r.version(place, version, HostRequestVersion)
-	h.Host, h.Surface, h.Operation, h.Subject = r.text(get("host")), r.text(get("surface")), r.text(get("operation")), r.text(get("subject"))
+	h.Host, h.Surface, h.Operation, h.Subject = r.name(get("host")), r.name(get("surface")), r.name(get("operation")), r.text(get("subject"))
 	h.Reason = r.maybe(get("reason"))
 	if place, p := get("path"); p.Present() && p.Kind != source.Null {
 		h.Path = r.path(place, p)

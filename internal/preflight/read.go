@@ -131,7 +131,10 @@ func isName(key string) bool {
 func item(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
 
 // text is a string that says something.
-func (r *reader) text(at string, v source.Value) string {
+func (r *reader) text(at string, v source.Value) string { return r.bounded(at, v, MaxText) }
+
+// bounded is a text of at most so many bytes.
+func (r *reader) bounded(at string, v source.Value, most int) string {
 	switch {
 	case !v.Present():
 		r.wrong(at, v, "is missing")
@@ -139,6 +142,8 @@ func (r *reader) text(at string, v source.Value) string {
 		r.wrong(at, v, "must be a text")
 	case strings.TrimSpace(v.Text) == "":
 		r.wrong(at, v, "is blank")
+	case len(v.Text) > most:
+		r.wrong(at, v, "is longer than %d bytes", most)
 	}
 	return v.Str()
 }

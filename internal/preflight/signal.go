@@ -132,19 +132,32 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// broad are scopes that open more than one thing.
+// maxScopes is how many scopes a sentence names.
+const maxScopes = 5
+
+// broad is a signal for each request with scopes that open more than one thing.
 func (s *signals) broad(requests []CapabilityRequest) {
 	for i := range requests {
-		for _, scope := range requests[i].Scopes {
+		c := &requests[i]
+		var wide []string
+		for _, scope := range c.Scopes {
 			if effect.BroadScope(scope) {
-				shown := redact.Text(strings.TrimSpace(scope))
-				s.add(Signal{
-					ID: requests[i].name() + ":" + shown, Kind: LeastPrivilege, Severity: High, Actor: control.Human, Subject: requests[i].name(),
-					Reason:         "The scope " + shown + " opens more than one thing.",
-					Recommendation: "Ask for the narrow scopes that the operation needs.",
-				})
+				wide = append(wide, redact.Text(strings.TrimSpace(scope)))
 			}
 		}
+		slices.Sort(wide)
+		if wide = slices.Compact(wide); len(wide) == 0 {
+			continue
+		}
+		named := strings.Join(wide[:min(len(wide), maxScopes)], ", ")
+		if more := len(wide) - maxScopes; more > 0 {
+			named = fmt.Sprintf("%s and %d more", named, more)
+		}
+		s.add(Signal{
+			ID: c.name() + ":" + named, Kind: LeastPrivilege, Severity: High, Actor: control.Human, Subject: c.name(),
+			Reason:         "It asks for scopes that open more than one thing: " + named + ".",
+			Recommendation: "Ask for the narrow scopes that the operation needs.",
+		})
 	}
 }
 

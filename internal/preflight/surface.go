@@ -51,6 +51,7 @@ type protection struct {
 	codex    []codexGlob
 	manifest string
 	decides  map[string]surface.Class // files that the manifest names (D70.V4)
+	longest  int                      // of the names in decides
 }
 
 type codexGlob struct {
@@ -64,6 +65,7 @@ func protect(manifest string, decides map[string]surface.Class) *protection {
 	p := &protection{index: map[[2]string]int{}, manifest: manifest, decides: decides}
 	named := map[surface.Class][]string{}
 	for name, class := range decides {
+		p.longest = max(p.longest, len(name))
 		if known, _ := surface.RootOf(name); known == "" {
 			named[class] = append(named[class], name)
 		}
@@ -140,7 +142,10 @@ func (p *protection) of(name string) []int {
 // decided is the class of a file that the manifest names as an input of the
 // gate, or of what lies in a folder that it names.
 func (p *protection) decided(name string) (surface.Class, string) {
-	for at := name; at != "." && at != ""; at = parent(at) {
+	for at := name; len(p.decides) > 0 && at != "." && at != ""; at = parent(at) {
+		if len(at) > p.longest {
+			continue // a path may have thousands of folders
+		}
 		if class, ok := p.decides[at]; ok {
 			return class, at
 		}
