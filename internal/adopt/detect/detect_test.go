@@ -27,7 +27,16 @@ func tree(a *txtar.Archive) (fstest.MapFS, []string) {
 	return files, names
 }
 
-func run(t *testing.T, files fs.FS, names []string) *detect.Result {
+func parsed(t testing.TB, name string) *txtar.Archive {
+	t.Helper()
+	a, err := txtar.ParseFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func run(t testing.TB, files fs.FS, names []string) *detect.Result {
 	t.Helper()
 	r, err := detect.Detect(files, names, detect.Options{Name: "folder", Listed: "git"})
 	if err != nil {
@@ -76,10 +85,7 @@ func TestRepositories(t *testing.T) {
 	}
 	for _, name := range archives {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := parsed(t, name)
 			want := ""
 			for _, f := range a.Files {
 				if f.Name == "want" {

@@ -34,6 +34,7 @@ func (a *asker) ask() []Question {
 	a.who()
 	a.root()
 	a.unbound()
+	a.same()
 	a.tools()
 	slices.SortStableFunc(a.out, func(x, y Question) int { return cmp.Compare(x.Line, y.Line) })
 	return a.out
@@ -133,6 +134,47 @@ func (a *asker) unbound() {
 		a.add(key, "Nothing shows which agent uses the tools of "+r.id+". If the agent may use every one of them, say so and why.",
 			set("/tool_sources/"+strconv.Itoa(i)+"/binding", map[string]any{"complete": true, "reason": Placeholder}))
 	}
+}
+
+// same asks whether tools of one name, in a list and in code, are one tool: then
+// the list says in full what the code shows.
+func (a *asker) same() {
+	if a.surface == nil {
+		return
+	}
+	byName := map[string][]*effect.Tool{}
+	var order []string
+	for _, t := range a.surface.Catalog {
+		if plain(t.Name) == "" || plain(t.Origin.SourceID) == "" {
+			continue
+		}
+		if byName[t.Name] == nil {
+			order = append(order, t.Name)
+		}
+		byName[t.Name] = append(byName[t.Name], t)
+	}
+	var bindings []any
+	for _, name := range order {
+		pair := byName[name]
+		if len(pair) != 2 || (pair[0].Origin.Type == "mcp") == (pair[1].Origin.Type == "mcp") {
+			continue
+		}
+		list, code := pair[0], pair[1]
+		if code.Origin.Type == "mcp" {
+			list, code = code, list
+		}
+		selector := func(t *effect.Tool) map[string]any {
+			return map[string]any{"source_id": t.Origin.SourceID, "tool": t.Name}
+		}
+		bindings = append(bindings, map[string]any{
+			"id": name, "provider": Placeholder, "reason": Placeholder, "primary": selector(list), "members": []any{selector(list), selector(code)},
+		})
+	}
+	if len(bindings) == 0 || len(bindings) > maxAsked {
+		return
+	}
+	a.add("tool_identity.bindings", "A list and the code name the same tools. If one is made from the other, say so and who provides them; the list then says in full what the code shows.",
+		set("/tool_identity", map[string]any{"bindings": bindings}))
 }
 
 // blocks asks about tools of blocks, which no source can bind: then one

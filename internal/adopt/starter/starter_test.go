@@ -180,7 +180,7 @@ func TestGitAppliesThePatches(t *testing.T) {
 
 // The drafts are read here as a person reads them.
 func TestDraftsReadLikeThis(t *testing.T) {
-	for _, name := range []string{"agents_sdk", "langchain", "lists", "unread", "monorepo"} {
+	for _, name := range []string{"agents_sdk", "langchain", "lists", "listed", "unread", "monorepo"} {
 		_, d := repository(t, "../detect/testdata/"+name+".txtar")
 		draft, err := starter.Manifest(d, starter.Options{})
 		if err != nil {
