@@ -144,13 +144,24 @@ func (s *survey) next() {
 	}
 	switch {
 	case s.set[manifest.DefaultName]:
+		for i, source := range s.undeclared() {
+			if i == fewProjects {
+				break
+			}
+			edit(manifest.DefaultName, "The manifest does not name "+source.Path+", which looks like a source of type "+string(source.Type)+".",
+				"an entry of "+source.Key+" with the path "+source.Path+", if an agent is given these tools")
+		}
 		command("agents-shipgate verify --workspace "+control.Quote(s.opt.Workspace)+" --json", "A manifest is there: verify the change.")
 		command("agents-shipgate doctor --workspace "+control.Quote(s.opt.Workspace)+" --json", "Compare the sources that it names with suggested_sources.")
 	case r.IsAgentProject && r.Scope == Ambiguous:
 		add(Action{Kind: "review", Why: "The workspace holds " + counted(len(r.Projects), "project") + " with agents; choose the folder that a manifest speaks for, or write one for all."})
 		for _, p := range r.Projects[:min(len(r.Projects), fewProjects)] {
-			if p.Manifest == "" && p.Path != "." {
+			switch {
+			case p.Path == ".":
+			case p.Manifest == "":
 				command(s.initialize(p.Path), "Write a first manifest for "+p.Path+" alone.")
+			default:
+				command("agents-shipgate verify --workspace "+control.Quote(s.inside(p.Path))+" --json", "Verify "+p.Path+", which has a manifest.")
 			}
 		}
 		command(s.initialize("."), "Write one first manifest for the whole workspace.")
@@ -173,12 +184,16 @@ func (s *survey) next() {
 // initialize is the command that writes a first manifest for a folder of the
 // workspace.
 func (s *survey) initialize(dir string) string {
-	at := s.opt.Workspace
-	if dir != "." {
-		at = strings.TrimSuffix(at, "/") + "/" + dir
-		if s.opt.Workspace == "." {
-			at = dir
-		}
+	return "agents-shipgate init --workspace " + control.Quote(s.inside(dir)) + " --write --json"
+}
+
+// inside is a folder of the workspace as commands name it.
+func (s *survey) inside(dir string) string {
+	switch {
+	case dir == ".":
+		return s.opt.Workspace
+	case s.opt.Workspace == ".":
+		return dir
 	}
-	return "agents-shipgate init --workspace " + control.Quote(at) + " --write --json"
+	return strings.TrimSuffix(s.opt.Workspace, "/") + "/" + dir
 }
