@@ -75,17 +75,19 @@ func triggerCommand(env Env) *cobra.Command {
 // The statuses of an evaluation.
 const (
 	evaluated    = "evaluated"
-	pathsOnly    = "paths_only" // no text: rules about it were not tried
 	notEvaluated = "not_evaluated"
 )
 
-// triggered is the answer of docs/spec/verification.md §18.3.
+// triggered is the answer of docs/spec/verification.md §18.3. Run, DryRun and
+// Action are null when nothing was evaluated: only a change that was read in full
+// may be passed over (§9.4).
 type triggered struct {
 	SchemaVersion string              `json:"schema_version"`
 	Status        string              `json:"evaluation_status"`
-	Run           bool                `json:"run_shipgate"`
-	DryRun        bool                `json:"dry_run_recommended"`
-	Action        string              `json:"action"` // force_run, run_shipgate, skip_shipgate, dry_run, none
+	TextTried     bool                `json:"diff_text_evaluated"` // rules about the text were tried
+	Run           *bool               `json:"run_shipgate"`
+	DryRun        *bool               `json:"dry_run_recommended"`
+	Action        *string             `json:"action"` // force_run, run_shipgate, skip_shipgate, dry_run, none
 	SkipReason    *trigger.SkipReason `json:"skip_reason"`
 	Stopped       bool                `json:"stop_conditions_fired"`
 	StopEvaluated bool                `json:"stop_conditions_evaluated"`
@@ -134,7 +136,7 @@ func (f *triggerFlags) change(ctx context.Context, env Env, args []string) (in t
 	case f.given("diff-text"):
 		status, why, err = f.fromText(env, &in, len(args) > 0)
 	default:
-		status = pathsOnly
+		status = evaluated
 	}
 	if err != nil {
 		return in, "", "", err
@@ -236,13 +238,13 @@ func (f *triggerFlags) fromText(env Env, in *trigger.Input, named bool) (status,
 }
 
 // evaluate runs the catalogue and the stop block. What could not be read in full
-// is not evaluated, and runs.
+// is not evaluated.
 func (f *triggerFlags) evaluate(ctx context.Context, env Env, in trigger.Input, status, why string) *triggered {
-	t := &triggered{SchemaVersion: trigger.CatalogueVersion, Status: status, Action: "none"}
+	t := &triggered{SchemaVersion: trigger.CatalogueVersion, Status: status, TextTried: len(in.Text) > 0}
 	if status == notEvaluated {
-		next := (&trigger.NextAction{Kind: "command", Command: "agents-shipgate verify --preview --json", Why: "What cannot be read has to be verified."})
-		t.Run, t.Action, t.Next = true, string(trigger.RunShipgate), next
-		t.Rationale = "Not evaluated: " + why + "."
+		t.Next = &trigger.NextAction{Kind: "command", Command: "agents-shipgate verify --preview --json", Why: "What cannot be read has to be verified."}
+		t.Rationale = "Not evaluated: " + why + ". It has to be verified."
+		t.TextTried = false
 		t.Rules, t.Files, t.Tokens = []trigger.Match{}, append([]string{}, in.ChangedFiles...), []string{}
 		return t
 	}
@@ -255,21 +257,23 @@ func (f *triggerFlags) evaluate(ctx context.Context, env Env, in trigger.Input, 
 	if err == nil {
 		r = r.Stop(in, f.requested, f.looked(in, w))
 	}
-	t.Run, t.DryRun, t.SkipReason = r.RunShipgate, r.DryRunRecommended, r.SkipReason
+	t.Run, t.DryRun, t.SkipReason = &r.RunShipgate, &r.DryRunRecommended, r.SkipReason
 	t.Stopped, t.StopEvaluated, t.Rationale = r.StopConditionsFired, r.StopConditionsEvaluated, r.Rationale
 	t.Rules, t.Files, t.Tokens, t.Next = r.MatchedRules, r.ChangedFiles, r.DiffTokens, r.NextAction
+	action := "none"
 	switch {
 	case r.StopConditionsFired:
 	case r.ForceRun:
-		t.Action = string(trigger.ForceRun)
+		action = string(trigger.ForceRun)
 	case r.Skip:
-		t.Action = string(trigger.SkipShipgate)
+		action = string(trigger.SkipShipgate)
 	case r.RunShipgate:
-		t.Action = string(trigger.RunShipgate)
+		action = string(trigger.RunShipgate)
 	case r.DryRunRecommended:
-		t.Action = string(trigger.DryRun)
+		action = string(trigger.DryRun)
 	}
-	if status == pathsOnly && !t.Run && !t.Stopped {
+	t.Action = &action
+	if !t.TextTried && !r.RunShipgate && !r.StopConditionsFired {
 		t.Rationale += " Rules about the text of the diff were not tried: no text was given."
 	}
 	return t
@@ -316,13 +320,18 @@ func (t *triggered) text(colour bool) []byte {
 	p := &ink.Text{Colour: colour}
 	head := "nothing to verify"
 	switch {
-	case t.Run:
+	case t.Run == nil:
+		head = "not evaluated"
+	case *t.Run:
 		head = "verify"
-	case t.DryRun:
+	case *t.DryRun:
 		head = "a dry run is advised"
 	}
 	p.Put(ink.Bold, head)
-	p.Writef(": %s, %s\n", strings.ReplaceAll(t.Action, "_", " "), counted(len(t.Files), "changed file"))
+	if t.Action != nil {
+		p.Write(": " + strings.ReplaceAll(*t.Action, "_", " "))
+	}
+	p.Writef(", %s\n", counted(len(t.Files), "changed file"))
 	p.Write(ink.Printable(t.Rationale) + "\n")
 	for i := range t.Rules {
 		m := &t.Rules[i]
