@@ -37,11 +37,18 @@ type answer struct {
 	Result json.RawMessage
 }
 
+// reporter is a test, a benchmark or a property.
+type reporter interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
 // session sends everything at once, closes the input and reads what comes.
-func session(t testing.TB, input io.Reader, ask gate.Ask) []answer {
+func session(t reporter, input io.Reader, ask gate.Ask) []answer {
 	t.Helper()
 	var out bytes.Buffer
-	if err := (&gate.Server{Ask: every(ask), Deadline: 10 * time.Second}).Serve(t.Context(), input, &out); err != nil {
+	if err := (&gate.Server{Ask: every(ask), Deadline: 10 * time.Second}).Serve(context.Background(), input, &out); err != nil {
 		t.Fatal(err)
 	}
 	var all []answer
