@@ -268,6 +268,17 @@ func TestEditsElsewhereSurviveRemoval(t *testing.T) {
 			edited[name] = &fstest.MapFile{Data: slices.Concat([]byte(head), after[name].Data, []byte(tail))}
 			want[name] = &fstest.MapFile{Data: slices.Concat([]byte(head), was.Data, []byte(tail))}
 		}
+		for _, name := range []string{".claude/settings.json", ".codex/hooks.json", ".cursor/hooks.json"} {
+			was, had := before[name]
+			if !had || !bytes.ContainsAny(was.Data, `"`) {
+				continue
+			}
+			add := func(text []byte) []byte {
+				return bytes.Replace(text, []byte("{"), []byte("{ \"new\": [{}],\n"), 1)
+			}
+			edited[name] = &fstest.MapFile{Data: add(after[name].Data)}
+			want[name] = &fstest.MapFile{Data: add(was.Data)}
+		}
 		for _, d := range differences(want, apply(edited, remove(edited))) {
 			t.Error(d)
 		}
