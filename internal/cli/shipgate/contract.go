@@ -116,7 +116,7 @@ func contract() canonical.Object {
 		{Key: "6", Value: "the baseline is not what its audit log says"},
 		{Key: "20", Value: "a strict gate failed; the artifacts say why"},
 	})
-	add("mcp_tools", nil)
+	add("mcp_tools", []string{"shipgate.check", "shipgate.preflight", "shipgate.explain", "shipgate.capabilities", "shipgate.handoff"})
 	add("primary_commands", canonical.Object{
 		{Key: "check_codex", Value: control.RerunCommand(string(gate.ActorCodex))},
 		{Key: "check_claude_code", Value: control.RerunCommand(string(gate.ActorClaude))},
