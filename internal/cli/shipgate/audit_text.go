@@ -12,9 +12,13 @@ func grantsText(v *hostgrant.Inventory, saved, colour bool) []byte {
 	t := &ink.Text{Colour: colour}
 	t.Put(ink.Bold, counted(len(v.Grants), "grant"))
 	t.Writef(" in %s (%s)\n", counted(len(v.Artifacts), "file"), strings.ReplaceAll(string(v.Scope), "_", " "))
+	left := manyRows
 	for _, risk := range []hostgrant.Risk{hostgrant.Critical, hostgrant.High, hostgrant.UnknownRisk, hostgrant.Medium, hostgrant.Low, hostgrant.NoRisk} {
 		for i := range v.Grants {
 			if g := &v.Grants[i]; g.Risk == risk {
+				if left--; left < 0 {
+					continue
+				}
 				t.Write("  ")
 				t.Padded(ofRisk(risk), string(risk), 10)
 				t.Padded(ink.Plain, string(g.Access), 10)
@@ -23,6 +27,7 @@ func grantsText(v *hostgrant.Inventory, saved, colour bool) []byte {
 			}
 		}
 	}
+	moreText(t, -left)
 	issuesText(t, v.Issues)
 	if v.Complete() {
 		t.Write("complete for its scope")
@@ -48,13 +53,24 @@ func ofRisk(r hostgrant.Risk) ink.Paint {
 }
 
 func issuesText(t *ink.Text, issues []hostgrant.Issue) {
-	for i := range issues {
+	for i := range issues[:min(len(issues), manyRows)] {
 		paint, word := ink.Dim, "note"
 		if issues[i].Blocking {
 			paint, word = ink.Yellow, "not known"
 		}
 		t.Put(paint, word)
 		t.Writef(": %s  %s\n", ink.Printable(issues[i].Source), ink.Printable(issues[i].Message))
+	}
+	moreText(t, len(issues)-manyRows)
+}
+
+// manyRows is how many rows of one sort a person is shown.
+const manyRows = 60
+
+// moreText says how many rows are not shown, where there are any.
+func moreText(t *ink.Text, left int) {
+	if left > 0 {
+		t.Writef("  and %d more; --json has them all\n", left)
 	}
 }
 
@@ -72,12 +88,13 @@ func driftText(d *hostgrant.Drift, colour bool) []byte {
 		t.Put(ink.Green, "no drift")
 		t.Writef(" since %s\n", ink.Printable(d.BaselineFile))
 	}
-	for _, s := range d.ExpansionSignals {
+	for _, s := range d.ExpansionSignals[:min(len(d.ExpansionSignals), manyRows)] {
 		t.Write("  ")
 		t.Put(ink.Red, "expands")
 		t.Write("  " + ink.Printable(s) + "\n")
 	}
-	for i := range d.Changes {
+	moreText(t, len(d.ExpansionSignals)-manyRows)
+	for i := range d.Changes[:min(len(d.Changes), manyRows)] {
 		c := &d.Changes[i]
 		word, g := "changed", c.Current
 		switch {
@@ -90,7 +107,8 @@ func driftText(d *hostgrant.Drift, colour bool) []byte {
 		t.Padded(ink.Plain, word, 9)
 		t.Writef("%s  %s  %s\n", g.Host, ink.Printable(g.Source), ink.Printable(g.Summary()))
 	}
-	for i := range d.ArtifactChanges {
+	moreText(t, len(d.Changes)-manyRows)
+	for i := range d.ArtifactChanges[:min(len(d.ArtifactChanges), manyRows)] {
 		c := &d.ArtifactChanges[i]
 		word, a := "changed", c.Current
 		switch {
@@ -103,6 +121,7 @@ func driftText(d *hostgrant.Drift, colour bool) []byte {
 		t.Padded(ink.Plain, word, 9)
 		t.Writef("file %s (%s)\n", ink.Printable(a.Path), a.Host)
 	}
+	moreText(t, len(d.ArtifactChanges)-manyRows)
 	issuesText(t, d.Issues)
 	if d.NextAction != nil {
 		t.Write("next: " + *d.NextAction + "\n")
