@@ -3,7 +3,6 @@ package detect
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -101,15 +100,14 @@ func (s *survey) folders(kind Type, files []string, project string) []Found {
 	return set
 }
 
-var notID = regexp.MustCompile(`[^a-z0-9]+`)
-
 // idOf is an id that says what the source is.
 func idOf(kind Type, at string) string {
 	if slices.Contains([]Type{OpenAI, Anthropic, N8N}, kind) {
 		return string(kind)
 	}
 	stem := strings.TrimSuffix(strings.ToLower(at), strings.ToLower(path.Ext(at)))
-	if stem = strings.Trim(notID.ReplaceAllString(stem, "_"), "_"); stem == "" {
+	words := strings.FieldsFunc(stem, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') })
+	if stem = strings.Join(words, "_"); stem == "" {
 		stem = string(kind)
 	}
 	return stem[max(0, len(stem)-60):]

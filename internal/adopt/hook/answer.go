@@ -70,7 +70,7 @@ func Judge(r Result) Finding {
 		}
 		return Finding{
 			Weight:   Work,
-			Sentence: sentence("Do not claim completion: ", todo+" and only then end your turn, because ", clause(c.Reason()), "."),
+			Sentence: sentence("Do not claim completion: ", todo+" and only then end your turn (", clause(c.Reason()), ")."),
 			Notice:   sentence("shipgate still waits for the agent, and nothing has passed: ", clause(c.Reason()), "."),
 			Digest:   sum(line(c), r.Also),
 		}
@@ -88,7 +88,7 @@ func Judge(r Result) Finding {
 		}
 	case c.State() == control.HumanReviewRequired && required:
 		said := clause(c.Reason())
-		if also := clause(why); also != said {
+		if also := clause(why); !strings.Contains(said, also) {
 			said += "; " + also
 		}
 		return Finding{

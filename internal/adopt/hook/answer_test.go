@@ -71,7 +71,7 @@ func TestWhatAControlMeansForAnAgentThatStops(t *testing.T) {
 		{"complete", finished(t), hook.Clear, nil},
 		{"a person is needed", reviewed(t), hook.Person, []string{"Stop all work", "A change waits; Somebody must look (`.mcp.json`)."}},
 		{"a person reviews later", publishable(t), hook.Person, []string{"Do not merge", "after that run `agents-shipgate verify", "`.mcp.json`"}},
-		{"the agent has to act", owed(t), hook.Work, []string{"Do not claim completion", "`pipx install agents-shipgate`", "No gate is installed"}},
+		{"the agent has to act", owed(t), hook.Work, []string{"Do not claim completion", "`pipx install agents-shipgate`", "end your turn (No gate is installed)."}},
 		{"the agent has to fetch", &fetch, hook.Work, []string{"Do not claim completion", "`main and topic`"}},
 		{"nothing", &control.Control{}, hook.Failure, []string{"could not check"}},
 	} {

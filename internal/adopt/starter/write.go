@@ -3,7 +3,6 @@ package starter
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -188,17 +187,29 @@ func plain(name string) string {
 	return name
 }
 
-var (
-	bare     = regexp.MustCompile(`^[A-Za-z_./][A-Za-z0-9_./-]*$`)
-	reserved = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n", ".inf", ".nan", ".", ".."}
-)
+// reserved are words that YAML, or a reader of an older one, takes for something
+// else than a text.
+var reserved = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+
+// bare says whether a text needs no quotes.
+func bare(s string) bool {
+	for i, r := range s {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r == '_':
+		case i > 0 && (r >= '0' && r <= '9' || r == '-' || r == '.' || r == '/'):
+		default:
+			return false
+		}
+	}
+	return s != "" && !slices.Contains(reserved, strings.ToLower(s))
+}
 
 // value is a text as a scalar of YAML; the placeholder for none.
 func value(s string) string {
 	if s == "" {
 		return Placeholder
 	}
-	if bare.MatchString(s) && !slices.Contains(reserved, strings.ToLower(s)) {
+	if bare(s) {
 		return s
 	}
 	return quoted(s)

@@ -44,9 +44,13 @@ func TestTheWorkflowOfInitRuns(t *testing.T) {
 	}
 	must("git", "add", "-A")
 	must("git", "commit", "-q", "-m", "before")
+	must("git", "checkout", "-q", "-b", "adopt")
 	must("shipgate", "init", "--write", "--ci")
 	must("git", "add", "-A")
 	must("git", "commit", "-q", "-m", "adopt the gate")
+	must("git", "checkout", "-q", "main")
+	must("git", "commit", "-q", "--allow-empty", "-m", "meanwhile")
+	must("git", "merge", "-q", "--no-ff", "-m", "as the forge merges", "adopt")
 
 	text, err := os.ReadFile(filepath.Join(dir, ".github/workflows/agents-shipgate.yml"))
 	if err != nil {
@@ -57,7 +61,7 @@ func TestTheWorkflowOfInitRuns(t *testing.T) {
 		t.Fatal(bad)
 	}
 	summary := filepath.Join(t.TempDir(), "summary.md")
-	env := []string{"BASE=" + must("git", "rev-parse", "HEAD~1"), "HEAD=" + must("git", "rev-parse", "HEAD"), "GITHUB_STEP_SUMMARY=" + summary}
+	env := []string{"BASE=HEAD^1", "GITHUB_STEP_SUMMARY=" + summary}
 	steps := 0
 	for _, step := range workflow.At("jobs", "verify", "steps").Items {
 		run := step.Get("run").Str()
@@ -65,18 +69,18 @@ func TestTheWorkflowOfInitRuns(t *testing.T) {
 			continue
 		}
 		steps++
-		if out, err := start(path, env, bash, "-e", "-c", run); err != nil {
-			t.Errorf("%s: %v\n%s", step.Get("name").Str(), err, out)
-		}
 		if strings.HasPrefix(run, "shipgate ") {
 			if _, err := start("/usr/bin:/bin", env, bash, "-e", "-c", run); err == nil {
 				t.Error("a runner without the gate passes")
 			}
-			for _, name := range []string{"BASE", "HEAD"} {
-				if _, err := start(path, append(env, name+"="), bash, "-e", "-c", run); err == nil {
-					t.Errorf("a runner that does not know its %s passes", name)
+			for _, base := range []string{"", "gone"} {
+				if _, err := start(path, append(env, "BASE="+base), bash, "-e", "-c", run); err == nil {
+					t.Errorf("a runner whose base is %q passes", base)
 				}
 			}
+		}
+		if out, err := start(path, env, bash, "-e", "-c", run); err != nil {
+			t.Errorf("%s: %v\n%s", step.Get("name").Str(), err, out)
 		}
 	}
 	if steps != 2 {
