@@ -195,7 +195,7 @@ func contractCommands() canonical.Object {
 		{Key: "detect", Value: program + " detect --workspace . --json"},
 		{Key: "trigger", Value: program + " trigger --git-diff --json"},
 		{Key: "doctor", Value: program + " doctor --config shipgate.yaml --json"},
-		{Key: "ci_outcome", Value: program + " ci outcome --result <file> --exit-code <code> --to <folder> --json"},
+		{Key: "ci_outcome", Value: program + " ci outcome --result <file> --exit-code 0 --to <folder> --json"},
 		{Key: "ci_comment", Value: program + " ci comment"},
 		{Key: "init", Value: program + " init --workspace . --write --json"},
 		{Key: "preflight", Value: program + " preflight --workspace . --plan <file> --json"},
