@@ -75,6 +75,9 @@ func TestAPullRequestThatPassesIsToldOnceAndUpdated(t *testing.T) {
 		if n := len(f.ours()); n != 1 {
 			t.Errorf("there are %d comments of ours, want 1", n)
 		}
+		if len(r.used) != 1 || !strings.HasSuffix(r.used[0], " agents-shipgate-reports") {
+			t.Errorf("the artifacts are kept by %v", r.used)
+		}
 	}
 	if f.comments[0].Body != "<!-- agents-shipgate:pr-comment -->\nI am the gate: mergeable" {
 		t.Error("the comment of somebody else was written into")
@@ -109,7 +112,7 @@ func TestTheVerdictEndsTheJobAsThePolicyHasIt(t *testing.T) {
 			f, api := newForge(t)
 			o := newOrigin(t, c.layer)
 			j := o.pull(t, api, 1)
-			j.inputs = with(j.inputs, append(c.more, "check_run_policy", c.policy, "check_run", "true", "check_run_name", "gate", "upload_sarif", "false")...)
+			j.inputs = with(j.inputs, append(c.more, "check_run_policy", c.policy, "check_run", "true", "check_run_name", "gate", "upload_sarif", "false", "upload_artifact", "false")...)
 			r := j.run()
 			code := "0"
 			if len(c.more) > 0 && c.more[0] == "ci_mode" {
@@ -121,8 +124,8 @@ func TestTheVerdictEndsTheJobAsThePolicyHasIt(t *testing.T) {
 			if len(f.checks) != 1 || f.checks[0]["conclusion"] != c.conclusion || f.checks[0]["head_sha"] != o.head || f.checks[0]["name"] != "gate" {
 				t.Errorf("check runs %v", f.checks)
 			}
-			if len(f.sarifs) != 0 {
-				t.Error("findings were uploaded against the input")
+			if len(f.sarifs)+len(r.used) != 0 {
+				t.Error("something was uploaded against the inputs")
 			}
 			if c.layer == "blocked" && !strings.Contains(strings.Join(r.commands, "\n"), "::error file=tools.json,line=") {
 				t.Errorf("no finding is marked: %v", r.commands)

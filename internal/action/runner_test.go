@@ -48,6 +48,8 @@ type actionStep struct {
 	Run      string            `yaml:"run"`
 	Env      map[string]string `yaml:"env"`
 	Continue bool              `yaml:"continue-on-error"`
+	Uses     string            `yaml:"uses"`
+	With     map[string]string `yaml:"with"`
 }
 
 func readAction(t *testing.T) *metadata {
@@ -86,6 +88,7 @@ type result struct {
 	summary  string
 	log      string
 	commands []string // workflow commands that the runner would have carried out
+	used     []string // actions of others, with their inputs
 	failed   bool
 }
 
@@ -135,6 +138,14 @@ func (j *job) run() *result {
 			j.t.Fatalf("step %s: %v", s.Name, err)
 		}
 		if !truthy(value) || !asked && r.failed {
+			continue
+		}
+		if s.Uses != "" {
+			path, err := fill(s.With["path"], context, r.failed)
+			if err != nil {
+				j.t.Fatalf("step %s: %v", s.Name, err)
+			}
+			r.used = append(r.used, s.Uses+" "+path)
 			continue
 		}
 		output := j.file(fmt.Sprintf("output-%d", i), nil)
@@ -286,4 +297,16 @@ func with(inputs map[string]string, more ...string) map[string]string {
 		all[more[i]] = more[i+1]
 	}
 	return all
+}
+
+// bash runs a script and returns all that it printed, and whether it ended well.
+func bash(t *testing.T, dir string, env []string, args ...string) (string, bool) {
+	t.Helper()
+	cmd := exec.Command("bash", args...)
+	cmd.Dir, cmd.Env = dir, env
+	out, err := cmd.CombinedOutput()
+	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
+		t.Fatal(err)
+	}
+	return string(out), err == nil
 }
