@@ -22,6 +22,7 @@ func controlOf(t *testing.T, f control.Facts) *control.Control {
 // reviewed is a control that stops the agent for a person, publishable one that
 // a person reviews later, owed one under which the agent has to act.
 func reviewed(t *testing.T) *control.Control {
+	t.Helper()
 	c := control.NeedsPerson("A change waits.", "Somebody must look.")
 	if c.State() != control.HumanReviewRequired {
 		t.Fatal(c.State())
@@ -30,6 +31,7 @@ func reviewed(t *testing.T) *control.Control {
 }
 
 func owed(t *testing.T) *control.Control {
+	t.Helper()
 	c := control.NeedsInstall("No gate is installed.", "pipx install agents-shipgate")
 	if c.State() != control.AgentActionRequired {
 		t.Fatal(c.State())
@@ -38,6 +40,7 @@ func owed(t *testing.T) *control.Control {
 }
 
 func finished(t *testing.T) *control.Control {
+	t.Helper()
 	c := controlOf(t, control.Facts{Mode: control.Worktree, Covered: true})
 	if c.State() != control.Complete {
 		t.Fatal(c.State())
@@ -46,6 +49,7 @@ func finished(t *testing.T) *control.Control {
 }
 
 func publishable(t *testing.T) *control.Control {
+	t.Helper()
 	c := controlOf(t, control.Facts{
 		Mode: control.Worktree, Covered: true, Subject: control.Subject{Workspace: "/w", Config: "shipgate.yaml"},
 		Rows: []control.Row{{RuleID: "HOST-MCP-SERVER-ADDED", Action: rule.RequireReview, Risk: rule.High, Title: "A server is new.", Path: ".mcp.json", GovernsGate: true}},

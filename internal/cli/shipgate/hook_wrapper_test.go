@@ -248,6 +248,7 @@ func TestHooksWithoutAGateRefuse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			everywhere(t, func(t *testing.T, d *hosted) {
+				t.Helper()
 				switch name {
 				case "missing":
 				case "not to be run":
@@ -301,6 +302,24 @@ func TestHooksWithAGateThatHangsRefuse(t *testing.T) {
 			return nil
 		})
 	}
+	// Git that hangs is the gate's own to end: it still has time for an answer.
+	all.add(t, "git hangs", func(d *hosted) {
+		d.project = repository(t)
+		d.stdin = silence(t, stopEvent(d.host, "s", d.project, false))
+		d.fake(t, `echo $$ >"$HOME/pid"; exec sleep 300`)
+		if err := os.Rename(filepath.Join(d.bin, "shipgate"), filepath.Join(d.bin, "git")); err != nil {
+			t.Fatal(err)
+		}
+		d.fake(t, `exec `+binary+` "$@"`)
+	}, func(d *hosted, a hookAnswer) error {
+		if own, ok := a.refuses(d.host); !own || !ok {
+			return errors.New("no refusal of the gate's own")
+		}
+		if pid := d.pid(t); !ends(pid) {
+			return fmt.Errorf("git, %d, still runs", pid)
+		}
+		return nil
+	})
 	all.wait()
 }
 
@@ -334,6 +353,7 @@ func ends(pid int) bool {
 // not read to its end does not either.
 func TestHooksWaitForNobodyButTheGate(t *testing.T) {
 	everywhere(t, func(t *testing.T, d *hosted) {
+		t.Helper()
 		d.fake(t, `sleep 60 & echo "{}"`)
 		d.stdin = strings.NewReader(stopEvent(d.host, "s", d.project, false) + strings.Repeat(" ", 1<<20))
 		a := d.stop(t)
@@ -346,6 +366,7 @@ func TestHooksWaitForNobodyButTheGate(t *testing.T) {
 func TestHooksPassTheGatesAnswersOn(t *testing.T) {
 	f := hook.Finding{Sentence: `Stop, "now" \ or $HOME %s never.`, Notice: "It's `owed`."}
 	everywhere(t, func(t *testing.T, d *hosted) {
+		t.Helper()
 		for _, act := range []hook.Act{hook.Allow, hook.Block, hook.Halt} {
 			for _, says := range []string{f.Sentence, f.Notice} {
 				r := hook.Reply{Act: act, Says: says}
@@ -367,6 +388,7 @@ func TestHooksPassTheGatesAnswersOn(t *testing.T) {
 // reads one.
 func TestHooksWhoseStdoutIsShutRefuse(t *testing.T) {
 	everywhere(t, func(t *testing.T, d *hosted) {
+		t.Helper()
 		d.fake(t, `echo "{}"`)
 		d.stdoutIsShut = true
 		if a := d.stop(t); a.code == 0 {
@@ -378,6 +400,7 @@ func TestHooksWhoseStdoutIsShutRefuse(t *testing.T) {
 // Nothing of the project is run, however a search path leads into it.
 func TestHooksRunNothingOfTheProject(t *testing.T) {
 	everywhere(t, func(t *testing.T, d *hosted) {
+		t.Helper()
 		inside := filepath.Join(d.project, "bin")
 		link := filepath.Join(t.TempDir(), "link")
 		for _, err := range []error{os.MkdirAll(inside, 0o755), os.Symlink(d.project, link)} {
@@ -412,6 +435,7 @@ func TestHooksWhoseGateIsKilledRefuse(t *testing.T) {
 	for name, signal := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "crashed": syscall.SIGSEGV, "ended": syscall.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
 			everywhere(t, func(t *testing.T, d *hosted) {
+				t.Helper()
 				d.fake(t, `echo $$ >"$HOME/pid"; exec `+binary+` "$@"`)
 				d.stdin = silence(t) // the event does not come, so the gate is at work
 				end := d.begin(t)
@@ -425,6 +449,23 @@ func TestHooksWhoseGateIsKilledRefuse(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Where nothing can be written, nothing is remembered, and nobody passes.
+func TestHooksOnAFullDiskSayItAgain(t *testing.T) {
+	binary := build(t, t.TempDir(), "shipgate")
+	everywhere(t, func(t *testing.T, d *hosted) {
+		t.Helper()
+		d.project = waiting(t)
+		d.fake(t, `ulimit -f 0; exec `+binary+` "$@"`)
+		for _, again := range []bool{false, true, true} {
+			d.stdin = strings.NewReader(stopEvent(d.host, "s", d.project, again))
+			a := d.stop(t)
+			if own, ok := a.refuses(d.host); !own || !ok || !strings.Contains(a.stdout, "MCP server added") {
+				t.Errorf("%+v", a)
+			}
+		}
+	})
 }
 
 // silence is a stream on which something was said and that never ends.
