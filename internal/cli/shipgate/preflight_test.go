@@ -243,3 +243,39 @@ func TestPreflightOfAHostileWorkspace(t *testing.T) {
 		t.Errorf("%d %s %s", code, stdout, stderr)
 	}
 }
+
+// The examples of the help are run as a shell would.
+func TestPreflightExamplesWork(t *testing.T) {
+	dir := repository(t)
+	env := shipgate.Env{Dir: dir, Environ: append(os.Environ(), quietGit(dir)...)}
+	_, before, _ := call(env, "", []string{"preflight", "--json"})
+	if err := errors.Join(
+		os.WriteFile(filepath.Join(dir, "plan.json"), []byte(`{"changed_files":["src/app.py"]}`), 0o644),
+		os.WriteFile(filepath.Join(dir, "before.json"), before, 0o644),
+	); err != nil {
+		t.Fatal(err)
+	}
+	_, help, _ := call(env, "", []string{"preflight", "--help"})
+	_, rest, _ := strings.Cut(string(help), "\nExamples:\n")
+	block, _, _ := strings.Cut(rest, "\n\nFlags")
+	ran := 0
+	for line := range strings.SplitSeq(block, "\n") {
+		feed, command, piped := strings.Cut(strings.TrimSpace(line), " | ")
+		if !piped {
+			feed, command = "true", feed
+		}
+		cmd := exec.Command("sh", "-c", feed)
+		cmd.Dir, cmd.Env = dir, env.Environ
+		stdin, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v", feed, err)
+		}
+		if code, stdout, stderr := call(env, string(stdin), strings.Fields(command)[1:]); code != 0 || len(stdout) == 0 {
+			t.Errorf("%s: exit code %d: %s", line, code, stderr)
+		}
+		ran++
+	}
+	if ran < 5 {
+		t.Errorf("only %d examples in %q", ran, block)
+	}
+}
