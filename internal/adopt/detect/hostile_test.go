@@ -83,6 +83,43 @@ func TestWhatCannotBeReadIsSaidAndStopsNothing(t *testing.T) {
 	}
 }
 
+// However much looks like evidence, the answer has an end, and so has the work.
+func TestTheAnswerHasAnEnd(t *testing.T) {
+	files, names := fstest.MapFS{}, []string{}
+	put := func(name, text string) {
+		files[name] = &fstest.MapFile{Data: []byte(text)}
+		names = append(names, name)
+	}
+	long := strings.Repeat("a", 100_000)
+	var many strings.Builder
+	many.WriteString("from agents import Agent, function_tool\n")
+	for i := range 5000 {
+		fmt.Fprintf(&many, "from agents import x%d\nAgent(name=\"n%d\", tools=[])\n", i, i)
+	}
+	put("many.py", many.String())
+	put("long.py", "from agents import "+long+"\nimport agents."+long+"\n")
+	put("nb.ipynb", `{"cells": [{"source": ["from crewai import Agent"]}]}`)
+	for i := range 400 {
+		dir := fmt.Sprintf("p%03d", i)
+		put(dir+"/pyproject.toml", "[project]\nname = \""+dir+"\"\ndependencies = [\"openai-agents\"]\n")
+		put(dir+"/bot.py", "from agents import Agent\n\nbot = Agent(name=\"b\", tools=[])\n")
+		put(dir+"/openapi.json", `{"openapi": "3.1.0", "paths": {"/a": {"get": {"responses": {}}}}}`)
+		put(dir+"/tests/test_a.py", "import crewai\n")
+	}
+	r := run(t, files, names)
+	if text := mustJSON(t, r); len(text) > 1<<20 {
+		t.Errorf("%d bytes", len(text))
+	}
+	for _, code := range []string{"too_many_imports", "unread_notebooks", "too_many_sources", "too_many_excluded", "too_many_projects", "too_many_candidates"} {
+		if !slices.Contains(codes(r), code) {
+			t.Errorf("%s is not said: %v", code, codes(r))
+		}
+	}
+	if len(r.Suggested) > 200 || len(r.Projects) > 200 || len(r.Excluded) > 200 || r.Scope != detect.Ambiguous {
+		t.Errorf("%d %d %d", len(r.Suggested), len(r.Projects), len(r.Excluded))
+	}
+}
+
 func TestNamesThatNoManifestCanHoldAreCounted(t *testing.T) {
 	secret := "pass" + "word=hunter2hunter2"
 	files := fstest.MapFS{"bot.py": {Data: []byte(bot)}}

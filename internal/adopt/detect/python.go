@@ -10,8 +10,10 @@ import (
 	"plimsoll.dev/internal/verify/python"
 )
 
-// maxPython is the most Python files that are parsed (§18.1).
-const maxPython = 1000
+const (
+	maxPython  = 1000 // files that are parsed (§18.1)
+	maxImports = 2000 // names that one file imports
+)
 
 // A pyFamily is a Python framework as its users write it.
 type pyFamily struct {
@@ -144,6 +146,22 @@ func (s *survey) pythons() {
 	}
 }
 
+// notebooks names those that may use a framework: code in them is not read.
+func (s *survey) notebooks() {
+	search := [][]byte{[]byte("langchain"), []byte("langgraph"), []byte("crewai"), []byte("google.adk"), []byte("from agents import")}
+	first, count := "", 0
+	s.own(func(name string) bool { return path.Ext(name) == ".ipynb" }, search, func(name string, _ []byte) {
+		if reason, _ := leftOut(name); reason == "" {
+			if count++; first == "" {
+				first = name
+			}
+		}
+	})
+	if count > 0 {
+		s.note("unread_notebooks", first, 0, counted(count, "notebook")+" may use an agent framework; code in notebooks is not read")
+	}
+}
+
 // parsePython is a file's tree, parsed once; nil when it cannot be read.
 func (s *survey) parsePython(name string, text []byte) *pyFile {
 	if f, ok := s.trees[name]; ok {
@@ -187,13 +205,19 @@ func imported(n *python.Import, each func(qualified string, at python.Pos)) {
 // pythonFile takes the evidence of one file.
 func (s *survey) pythonFile(f *pyFile) {
 	seen := map[Type]bool{} // families that the file imports
-	inline := false
+	inline, names := false, 0
 	f.tree.Inspect(func(n python.Node) bool {
 		imp, ok := n.(*python.Import)
 		if !ok {
 			return true
 		}
 		imported(imp, func(q string, at python.Pos) {
+			if names++; names > maxImports {
+				if names == maxImports+1 {
+					s.note("too_many_imports", f.name, at.Line, "the file imports more names than are looked at")
+				}
+				return
+			}
 			f.imports = append(f.imports, q)
 			inline = inline || under(q, "openai") || under(q, "anthropic")
 			if kind := s.familyOf(f, q); kind != "" {
@@ -347,7 +371,11 @@ func (s *survey) closure(files []string) []string {
 		if f.imports == nil {
 			f.tree.Inspect(func(n python.Node) bool {
 				if imp, ok := n.(*python.Import); ok {
-					imported(imp, func(q string, _ python.Pos) { f.imports = append(f.imports, q) })
+					imported(imp, func(q string, _ python.Pos) {
+						if len(f.imports) < maxImports {
+							f.imports = append(f.imports, q)
+						}
+					})
 				}
 				return true
 			})

@@ -98,7 +98,7 @@ func (s *survey) artifact(name string, v source.Value) {
 			s.leave(kind, dir, reason)
 			return
 		}
-		s.hits = append(s.hits, hit{kind: kind, file: name, line: max(v.Pos.Line, 1), strength: Strong, role: "shape", what: what})
+		s.take(hit{kind: kind, file: name, line: max(v.Pos.Line, 1), strength: Strong, role: "shape", what: what})
 		s.shapes = append(s.shapes, shape{Source{Type: kind, Path: at, Mode: mode}, name, called})
 	}
 	switch {

@@ -200,7 +200,7 @@ func (s *survey) best(sets [][]Found) ([]Found, yield, *tool.SourceError) {
 	var most yield
 	var failed *tool.SourceError
 	for _, set := range sets {
-		ok := len(set) > 0
+		ok := len(set) > 0 && s.affords(set)
 		for i := range set {
 			if err := s.load(&set[i]); err != nil {
 				if failed == nil {
@@ -218,6 +218,40 @@ func (s *survey) best(sets [][]Found) ([]Found, yield, *tool.SourceError) {
 		}
 	}
 	return chosen, most, failed
+}
+
+// maxLoads is the most files that are read to try suggestions, each as often as
+// it is read.
+const maxLoads = 20_000
+
+// affords says whether one more set may be tried.
+func (s *survey) affords(set []Found) bool {
+	cost := 0
+	for _, f := range set {
+		switch {
+		case len(f.Entries) > 0:
+			cost += len(f.Entries)
+		case s.set[f.Path]:
+			cost++
+		default:
+			at := f.Path + "/"
+			from, _ := slices.BinarySearchFunc(s.files, at, func(e entry, at string) int { return strings.Compare(e.name, at) })
+			for i := from; i < len(s.files) && strings.HasPrefix(s.files[i].name, at); i++ {
+				cost++
+			}
+			if f.Path == "." {
+				cost = len(s.files)
+			}
+		}
+	}
+	// A folder is read up to its reader's own limit.
+	if s.loads += min(cost, 2000); s.loads <= maxLoads {
+		return true
+	}
+	if s.loads-min(cost, 2000) <= maxLoads {
+		s.note("too_many_suggestions", ".", 0, "there is more that looks like sources than is read to try it; look at candidate_files")
+	}
+	return false
 }
 
 // keep adds the sources of one family in one project, or says why not.

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"plimsoll.dev/internal/gate/redact"
 	"plimsoll.dev/internal/gate/surface"
@@ -53,6 +54,8 @@ type survey struct {
 	shapes   []shape
 	deeper   []string // names of projects below the workspace's own folder
 	servers  []string // files that use a server library of MCP, in scripts and in Go
+	seen     map[hitKey]int
+	loads    int // files that readers read to try suggestions
 	bytes    int
 	spent    bool
 }
@@ -67,7 +70,7 @@ func Detect(tree fs.FS, files []string, opt Options) (*Result, error) {
 	}
 	s := &survey{
 		tree: tree, opt: opt, set: map[string]bool{}, left: map[Excluded]bool{}, trees: map[string]*pyFile{}, declared: map[Type]bool{},
-		shadow: map[Type]bool{}, broken: map[string]bool{}, foreign: map[string]bool{}, markers: map[string]bool{},
+		shadow: map[Type]bool{}, broken: map[string]bool{}, foreign: map[string]bool{}, markers: map[string]bool{}, seen: map[hitKey]int{},
 		out: &Result{
 			Frameworks: []Framework{}, AgentNames: []string{}, ProjectNames: []string{}, Scope: Unknown, Projects: []Project{},
 			Suggested: []Source{}, Excluded: []Excluded{}, Plugins: []PluginCandidate{}, Diagnostics: []Diagnostic{}, NextActions: []Action{},
@@ -77,6 +80,7 @@ func Detect(tree fs.FS, files []string, opt Options) (*Result, error) {
 	s.names(files)
 	s.dependencies()
 	s.pythons()
+	s.notebooks()
 	s.scripts()
 	s.golang()
 	s.artifacts()
@@ -110,12 +114,14 @@ func (s *survey) names(files []string) {
 		base := path.Base(name)
 		switch {
 		case base == manifest.DefaultName:
-			s.out.Signals.Manifests = append(s.out.Signals.Manifests, name)
+			if len(s.out.Signals.Manifests) < maxListed {
+				s.out.Signals.Manifests = append(s.out.Signals.Manifests, name)
+			}
 			s.markers[path.Dir(name)] = true
 		case slices.Contains(projectFiles, base):
 			s.markers[path.Dir(name)] = true
 		}
-		if surface.IsAdapterPath(name) {
+		if surface.IsAdapterPath(name) && len(s.out.Signals.Hosts) < maxListed {
 			s.out.Signals.Hosts = append(s.out.Signals.Hosts, name)
 		}
 	}
@@ -172,7 +178,7 @@ func (s *survey) note(code, at string, line int, message string) {
 	} else if n > maxListed {
 		return
 	}
-	s.out.Diagnostics = append(s.out.Diagnostics, Diagnostic{Code: code, Path: at, Line: line, Message: redact.Text(message)})
+	s.out.Diagnostics = append(s.out.Diagnostics, Diagnostic{Code: code, Path: at, Line: line, Message: clip(message)})
 }
 
 // hit takes one piece of evidence. In a file that is left out it only says that
@@ -183,8 +189,39 @@ func (s *survey) hit(h hit) {
 		s.leave(h.kind, at, reason)
 		return
 	}
-	h.what = redact.Text(h.what)
+	s.take(h)
+}
+
+// take keeps one piece of evidence of a file that counts.
+func (s *survey) take(h hit) {
+	key := hitKey{h.kind, h.file, h.role}
+	if s.seen[key]++; s.seen[key] > maxEvidence {
+		return // one of them counts, and no more are shown
+	}
+	h.what = clip(h.what)
 	s.hits = append(s.hits, h)
+}
+
+type hitKey struct {
+	kind       Type
+	file, role string
+}
+
+// maxText is the most bytes of a sentence: names of code may be of any length.
+const maxText = 300
+
+// clip is a sentence as a result may print it.
+func clip(text string) string {
+	text = redact.Text(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, text))
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "") + "…"
+	}
+	return text
 }
 
 func (s *survey) leave(kind Type, at, reason string) { s.left[Excluded{kind, at, reason}] = true }
