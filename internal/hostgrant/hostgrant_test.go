@@ -167,6 +167,25 @@ func TestEveryKindOfFileGivesItsGrants(t *testing.T) {
 				`vscode | .vscode/mcp.json | mcp_server "v" | execute | high | stdio v`,
 			},
 		},
+		"forms that no host documents": {
+			files: files{
+				".claude/settings.json": `{"permissions": {"allow": "Bash", "deny": [1]}, "hooks": [], "sandbox": null}`,
+				".codex/config.toml":    "mcp_servers = 1\n[approval_policy]\ngranular = {x = true}\n[profiles.p]\nsandbox_mode = 1\n[permissions.q]\nextends = \"wide\"\n",
+				".cursor/mcp.json":      `{"mcpServers": [{"command": "x"}]}`,
+			},
+			want: []string{
+				`codex | .codex/config.toml | permission_mode "approval_policy = {1 keys}" | unknown | unknown`,
+				`codex | .codex/config.toml | permission_mode "mcp_servers = 1" | unknown | unknown`,
+				`codex | .codex/config.toml | permission_mode "profiles.p.sandbox_mode = 1" | unknown | unknown`,
+				`codex | .codex/config.toml | profile "p" | unknown | unknown`,
+				`codex | .codex/config.toml | sandbox "permissions.q.extends = wide" | unknown | unknown`,
+				`claude-code | .claude/settings.json | permission_mode "hooks = [0 items]" | unknown | unknown`,
+				`claude-code | .claude/settings.json | permission_mode "permissions.allow = <redacted>" | unknown | unknown`,
+				`claude-code | .claude/settings.json | permission_mode "permissions.deny = [1 items]" | unknown | unknown`,
+				`cursor | .cursor/mcp.json | permission_mode "mcpServers = [1 items]" | unknown | unknown`,
+			},
+			notes: []hostgrant.IssueKind{hostgrant.UnsupportedSetting, hostgrant.UnsupportedSetting, hostgrant.UnsupportedSetting},
+		},
 		"one server under two keys": {
 			files: files{".cursor/mcp.json": `{"mcpServers": {"a": {"command": "one"}}, "servers": {"a": {"command": "two"}}}`},
 			want: []string{

@@ -11,6 +11,14 @@ import (
 // claudeSettings reads .claude/settings.json and its kin.
 func (r *reading) claudeSettings() {
 	s := surface.ClaudeSettingsOf(r.root)
+	permissions := r.root.Get("permissions")
+	r.odd("permissions", permissions, source.Map)
+	for _, key := range []string{"allow", "ask", "deny", "additionalDirectories"} {
+		r.odd("permissions."+key, permissions.Get(key), source.List)
+	}
+	for _, key := range []string{"hooks", "sandbox", "plugins", "enabledPlugins"} {
+		r.odd(key, r.root.Get(key), source.Map)
+	}
 	r.rules(s.Allow, Allow)
 	r.rules(s.Ask, Ask)
 	r.rules(s.Deny, Deny)
@@ -119,6 +127,13 @@ func claudeSandbox(key string, v source.Value) (Access, Risk) {
 // cursorCLI reads .cursor/cli.json and the user's file of the same format.
 func (r *reading) cursorCLI() {
 	s := surface.CursorCLIOf(r.root)
+	permissions := r.root.Get("permissions")
+	r.odd("permissions", permissions, source.Map)
+	r.odd("permissions.allow", permissions.Get("allow"), source.List)
+	r.odd("permissions.deny", permissions.Get("deny"), source.List)
+	for _, key := range []string{"shell", "read", "write"} {
+		r.odd(key, r.root.Get(key), source.List)
+	}
 	r.rules(s.Allow, Allow)
 	r.rules(s.Deny, Deny)
 	r.unknown("permissions.", s.OtherPermissions)
@@ -135,6 +150,7 @@ func (r *reading) cursorCLI() {
 // codexConfig reads a config.toml.
 func (r *reading) codexConfig() {
 	c := surface.CodexConfigOf(r.s.NewDoc)
+	r.codexShapes()
 	for _, m := range []struct {
 		key  string
 		text surface.CodexText
@@ -178,6 +194,27 @@ func (r *reading) codexConfig() {
 	}
 }
 
+// codexShapes lists what has another form than the reader takes: an approval
+// policy may be a table of its own, for example.
+func (r *reading) codexShapes() {
+	for _, key := range []string{"apps", "hooks", "mcp_servers", "permissions", "plugins", "profiles"} {
+		r.odd(key, r.root.Get(key), source.Map)
+	}
+	tables := []source.Member{{Value: r.root}}
+	for _, m := range r.root.Get("profiles").Members {
+		tables = append(tables, source.Member{Key: "profiles." + m.Key + ".", Value: m.Value})
+	}
+	for _, t := range tables {
+		for _, key := range []string{"approval_policy", "ask_for_approval", "default_permissions", "profile", "sandbox_mode"} {
+			r.odd(t.Key+key, t.Value.Get(key), source.String)
+		}
+		write := t.Value.Get("sandbox_workspace_write")
+		r.odd(t.Key+"sandbox_workspace_write", write, source.Map)
+		r.odd(t.Key+"sandbox_workspace_write.writable_roots", write.Get("writable_roots"), source.List)
+		r.odd(t.Key+"sandbox_workspace_write.network_access", write.Get("network_access"), source.Bool)
+	}
+}
+
 func (r *reading) codexProfiles() {
 	profiles := r.root.Get("profiles")
 	for _, m := range profiles.Members {
@@ -214,6 +251,12 @@ func (r *reading) codexPermissions(p *surface.CodexPermissions) {
 	if v := table.Get("workspace_roots"); v.Present() {
 		r.sandbox(prefix+"workspace_roots", v, Write, Medium)
 	}
+	if v := table.Get("extends"); v.Present() {
+		r.sandbox(prefix+"extends", v, Unknown, UnknownRisk)
+	}
+	r.odd(prefix+"network", table.Get("network"), source.Map)
+	r.odd(prefix+"network.mode", table.At("network", "mode"), source.String)
+	r.odd(prefix+"network.domains", table.At("network", "domains"), source.Map)
 	if p.NetworkMode.Text != "" {
 		r.sandbox(prefix+"network.mode", text(p.NetworkMode.Text), External, Medium)
 	}

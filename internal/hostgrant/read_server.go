@@ -9,6 +9,8 @@ import (
 
 // servers are the tool servers of a file with a map of them.
 func (r *reading) servers(root source.Value) {
+	r.odd("mcpServers", root.Get("mcpServers"), source.Map)
+	r.odd("servers", root.Get("servers"), source.Map)
 	seen := map[string]string{}
 	for _, s := range surface.MCPServersOf(root) {
 		entry := root.At(s.Map, s.Name)

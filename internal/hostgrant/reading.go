@@ -76,6 +76,7 @@ func (r *reading) grants() {
 		}
 	case Hooks:
 		events := r.root.Get("hooks")
+		r.odd("hooks", events, source.Map)
 		if events.Kind != source.Map {
 			events = r.root
 		}
@@ -139,6 +140,18 @@ func (r *reading) unknown(prefix string, list []surface.Setting) {
 	}
 	if len(list) > 0 {
 		r.note(UnsupportedSetting, "The file has settings whose meaning is not known here; they are listed with unknown access.")
+	}
+}
+
+// odd lists a setting that is there in a form which hosts do not document: what
+// they make of it is not known. null says nothing.
+func (r *reading) odd(key string, v source.Value, want source.Kind) {
+	wrong := v.Present() && v.Kind != source.Null && v.Kind != want
+	if want == source.List && v.Kind == want {
+		wrong = len(v.Strings()) != len(v.Items)
+	}
+	if wrong {
+		r.unknown("", []surface.Setting{{Key: key, Value: v}})
 	}
 }
 

@@ -139,7 +139,7 @@ func openAudited(ctx context.Context, env Env, workspace string) (*git.Workspace
 // inventory reads the files of the scope.
 func (f *auditFlags) inventory(env Env, w *git.Workspace) *hostgrant.Inventory {
 	in := hostgrant.Input{
-		Workspace: filepath.ToSlash(filepath.Clean(f.workspace)), Scope: hostgrant.Scope(f.scope), System: runtime.GOOS, Partial: w.Partial,
+		Workspace: fromRoot(w.Dir, env.abs(f.workspace)), Scope: hostgrant.Scope(f.scope), System: runtime.GOOS, Partial: w.Partial,
 		Files: hostgrant.Collect(w.Tree, hostgrant.Repository, w.Names),
 	}
 	if in.Scope == hostgrant.LocalStatic {
@@ -153,6 +153,21 @@ func (f *auditFlags) inventory(env Env, w *git.Workspace) *hostgrant.Inventory {
 		in.Files = append(in.Files, userFiles(env)...)
 	}
 	return hostgrant.Take(in)
+}
+
+// fromRoot is a folder as artifacts name it: relative to the root, so that the same
+// repository gives the same bytes wherever it lies.
+func fromRoot(root, dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		if top, err := filepath.EvalSymlinks(root); err == nil {
+			root, dir = top, real
+		}
+	}
+	rel, err := filepath.Rel(root, dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "."
+	}
+	return filepath.ToSlash(rel)
 }
 
 // userFiles are the files of the user that are there. They are the user's own,
