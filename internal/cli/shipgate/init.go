@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll.dev/internal/adopt"
+	"plimsoll.dev/internal/adopt/detect"
 	"plimsoll.dev/internal/adopt/hook"
 	"plimsoll.dev/internal/adopt/starter"
 	"plimsoll.dev/internal/gate"
@@ -196,6 +197,13 @@ func (f *initFlags) draft(ctx context.Context, env Env, result *initResult) (tex
 	found, err := detected(ctx, env, f.workspace)
 	if err != nil {
 		return nil, "", err
+	}
+	if found.Scope == detect.Ambiguous {
+		result.owed = append(result.owed, nextAction{Kind: "review", Why: found.NextAction})
+	}
+	if n := len(found.Diagnostics); n > 0 {
+		looked := program + " detect --workspace " + control.Quote(f.workspace) + " --json"
+		result.owed = append(result.owed, nextAction{Kind: "command", Command: &looked, Why: "detection names " + countOf(n, "place", "places") + " that it did not read, or not to the end"})
 	}
 	draft, err := starter.Manifest(found, starter.Options{Minimal: f.minimal})
 	if err != nil {

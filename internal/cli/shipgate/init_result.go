@@ -41,8 +41,7 @@ func (r *initResult) next(f *initFlags, changed bool) []nextAction {
 	command := func(line, why string) { rows = append(rows, nextAction{Kind: "command", Command: &line, Why: why}) }
 	if changed && !f.write {
 		command(f.line()+" --write", "writes what is shown here")
-		rows = append(rows, nextAction{Kind: "review", Why: whyReviewed})
-		return rows
+		return append(append(rows, r.owed...), nextAction{Kind: "review", Why: whyReviewed})
 	}
 	for i := range r.Files {
 		if row := &r.Files[i]; row.Outcome.LeftAlone() {
