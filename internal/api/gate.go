@@ -37,6 +37,7 @@ func gateGet(s *pipeline.Service) endpoint {
 
 // GateStatus is what a pipeline asks for before it releases.
 type GateStatus struct {
+	Standing       pipeline.Standing      `json:"standing" enum:"passed,waiting,rejected,expired,stale" doc:"Only passed lets anything go."`
 	ID             contract.ID            `json:"id"`
 	Version        int64                  `json:"version"`
 	FinalDecision  contract.FinalDecision `json:"finalDecision"`

@@ -253,9 +253,23 @@ type GateStatusArgs struct {
 	DiffHash   string
 }
 
+// Standing is the answer to a pipeline in one word (docs/spec/contracts.md §20.2).
+type Standing string
+
+// The standings. Only passed lets anything go; that no gate was ever made is no
+// standing but ref.not_found.
+const (
+	StandingPassed   Standing = "passed"  // approved for exactly these bytes, and published
+	StandingWaiting  Standing = "waiting" // people still decide, or the gate is on hold
+	StandingRejected Standing = "rejected"
+	StandingExpired  Standing = "expired"
+	StandingStale    Standing = "stale" // the gate is about other bytes than those asked about
+)
+
 // GateStatus is what CI asks for. Publishable says that the gate is approved for
 // exactly these bytes.
 type GateStatus struct {
+	Standing       Standing
 	ID             contract.ID
 	Version        int64
 	FinalDecision  contract.FinalDecision

@@ -116,19 +116,39 @@ func TestGateStatusTellsAPipelineWhetherTheseBytesMayGo(t *testing.T) {
 	_, err := o.GateStatus(o.Context(), ask)
 	o.refuses(refusal.RefNotFound, err)
 	o.toGate()
-	if s := status(ask); s.Publishable || s.FinalDecision != contract.DecisionPending || !s.DigestCurrent || s.ID != "PG-001" {
+	if s := status(ask); s.Publishable || s.Standing != pipeline.StandingWaiting || s.FinalDecision != contract.DecisionPending || !s.DigestCurrent || s.ID != "PG-001" {
 		t.Errorf("a pending gate is shown as %+v", s)
 	}
 	for _, who := range []pipeline.Caller{lead, security} {
 		out, err := o.decide(who, contract.Approved)
 		must(o, out, err)
 	}
-	if s := status(pipeline.GateStatusArgs{DiffHash: contract.Hash([]byte(first))}); !s.Publishable {
+	if s := status(pipeline.GateStatusArgs{DiffHash: contract.Hash([]byte(first))}); !s.Publishable || s.Standing != pipeline.StandingPassed {
 		t.Errorf("an approved gate is shown as %+v", s)
 	}
 	o.run(job{who: ci, phase: phase.Refactor, head: second})
-	if s := status(pipeline.GateStatusArgs{HeadCommit: second}); s.Publishable || s.DigestCurrent {
+	if s := status(pipeline.GateStatusArgs{HeadCommit: second}); s.Publishable || s.DigestCurrent || s.Standing != pipeline.StandingStale {
 		t.Errorf("other bytes than those agreed to are shown as %+v", s)
+	}
+	// The commit that was agreed to is no longer what the chain is about, and is
+	// not one that nobody ever asked about.
+	if s := status(ask); s.Publishable || s.DigestCurrent || s.Standing != pipeline.StandingStale {
+		t.Errorf("a commit that was left behind is shown as %+v", s)
+	}
+	elsewhere := ask
+	elsewhere.Repository = "git@example.org:another"
+	_, err = o.GateStatus(o.Context(), elsewhere)
+	o.refuses(refusal.RefNotFound, err)
+}
+
+func TestAPipelineIsToldOfARefusal(t *testing.T) {
+	o := newOffice(t, nil)
+	o.toGate()
+	out, err := o.decide(lead, contract.Rejected)
+	must(o, out, err)
+	s, err := o.GateStatus(o.Context(), pipeline.GateStatusArgs{HeadCommit: first})
+	if err != nil || s.Standing != pipeline.StandingRejected || s.Publishable {
+		t.Errorf("a refused gate is shown as %+v, %v", s, err)
 	}
 }
 
@@ -137,7 +157,7 @@ func TestAskingForTheStatusOfAnOverdueGateChangesNothing(t *testing.T) {
 	o.toGate()
 	o.at(o.clock().Add(25 * time.Hour))
 	s, err := o.GateStatus(o.Context(), pipeline.GateStatusArgs{HeadCommit: first})
-	if err != nil || s.FinalDecision != contract.DecisionExpired || s.Publishable {
+	if err != nil || s.FinalDecision != contract.DecisionExpired || s.Publishable || s.Standing != pipeline.StandingExpired {
 		t.Errorf("answered %+v, %v", s, err)
 	}
 	o.expect(map[contract.ID]string{"PG-001": "Active high pending"})

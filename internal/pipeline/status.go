@@ -40,6 +40,12 @@ func (s *Service) GateStatus(ctx context.Context, a GateStatusArgs) (*GateStatus
 				newest, at = status, made
 			}
 		}
+		if newest == nil && a.HeadCommit != "" {
+			newest, err = formerly(r, &s.conf, a)
+			if err != nil {
+				return nil, err
+			}
+		}
 		if newest == nil {
 			return nil, missing("no gate was made for this commit or diff")
 		}
@@ -69,5 +75,53 @@ func gateStatus(r Reader, conf *Config, chain contract.ID) (*GateStatus, time.Ti
 		out.FinalDecision = contract.DecisionExpired
 	}
 	out.Publishable = out.FinalDecision == contract.DecisionApproved && g.State == contract.Published && out.DigestCurrent
+	out.Standing = standing(out)
 	return out, g.CreatedAt.Time(), nil
+}
+
+func standing(g *GateStatus) Standing {
+	switch {
+	case !g.DigestCurrent:
+		return StandingStale
+	case g.FinalDecision == contract.DecisionRejected:
+		return StandingRejected
+	case g.FinalDecision == contract.DecisionExpired:
+		return StandingExpired
+	case g.Publishable:
+		return StandingPassed
+	}
+	return StandingWaiting // undecided, or decided and kept back
+}
+
+// formerly is the newest gate that was about a commit which its chain has left
+// behind: whatever was decided on it holds no longer.
+func formerly(r Reader, conf *Config, a GateStatusArgs) (*GateStatus, error) {
+	gates, err := r.Contracts(ContractFilter{Kinds: []contract.Kind{contract.KindPublishGate}, HeadCommits: []string{a.HeadCommit}}, Page{})
+	if err != nil {
+		return nil, err
+	}
+	var newest *GateStatus
+	var at time.Time
+	for _, c := range gates {
+		if a.Repository != "" {
+			chains, err := r.Chains(ChainFilter{IDs: []contract.ID{c.Chain}, Repositories: []string{a.Repository}}, Page{})
+			if err != nil {
+				return nil, err
+			}
+			if len(chains) == 0 {
+				continue
+			}
+		}
+		status, made, err := gateStatus(r, conf, c.Chain)
+		if err != nil {
+			return nil, err
+		}
+		if status != nil && (newest == nil || made.After(at)) {
+			newest, at = status, made
+		}
+	}
+	if newest != nil {
+		newest.DigestCurrent, newest.Publishable, newest.Standing = false, false, StandingStale
+	}
+	return newest, nil
 }

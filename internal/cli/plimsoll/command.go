@@ -102,7 +102,7 @@ func report(env Env, ran *cobra.Command, err error) int {
 		if p.Code == refusal.AuthRequired {
 			fmt.Fprintln(env.Stderr, "  set PLIMSOLL_TOKEN, or run plimsoll login")
 		}
-		return p.exit()
+		return exitOf(err, p.exit())
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		if f.Hint != "" {
@@ -110,9 +110,9 @@ func report(env Env, ran *cobra.Command, err error) int {
 		}
 		switch f.Kind {
 		case fault.Invalid, fault.NotFound:
-			return exitUsage
+			return exitOf(err, exitUsage)
 		case fault.Conflict, fault.Denied:
-			return exitNo
+			return exitOf(err, exitNo)
 		case fault.Unavailable, fault.Internal:
 		}
 		return exitUnknown
@@ -124,6 +124,14 @@ func report(env Env, ran *cobra.Command, err error) int {
 		return exitUsage
 	}
 	return exitUnknown
+}
+
+// exitOf is code, but for an error after which there is no answer at all.
+func exitOf(err error, code int) int {
+	if _, ok := errors.AsType[*noAnswer](err); ok {
+		return exitUnknown
+	}
+	return code
 }
 
 // isCobra says whether an error is of the library that reads the command line:

@@ -212,59 +212,6 @@ func gateCommand(s *session) *cobra.Command {
 	)
 }
 
-// gateStatus is what a pipeline asks; its exit code is the answer.
-func gateStatus(s *session) *cobra.Command {
-	var repository, head, diff string
-	c := &cobra.Command{
-		Use: "status", Short: "Ask whether a commit may be released: exit 0 when it may, 1 when not", Args: cobra.NoArgs,
-		Example: "  plimsoll gate status --repository app --head $(git rev-parse HEAD)",
-		RunE: func(c *cobra.Command, _ []string) error {
-			if (head == "") == (diff == "") {
-				return usage("either --head or --diff is needed")
-			}
-			query := url.Values{"repository": {repository}}
-			if head != "" {
-				query.Set("headCommit", head)
-			} else {
-				query.Set("diffHash", diff)
-			}
-			cl, err := s.client()
-			if err != nil {
-				return err
-			}
-			var g api.GateStatus
-			ans, err := cl.get(c.Context(), "/v1/gates/status", query, &g)
-			if err != nil {
-				return err
-			}
-			if s.json {
-				err = s.printJSON(ans.body)
-			} else {
-				word := "may not be released"
-				if g.Publishable {
-					word = "may be released"
-				}
-				why := string(g.FinalDecision)
-				if !g.DigestCurrent {
-					why += ", for other bytes"
-				}
-				if g.Action != "publish" {
-					why += ", on " + string(g.Action)
-				}
-				_, err = fmt.Fprintf(s.env.Stdout, "%s: %s version %d is %s\n", word, g.ID, g.Version, why)
-			}
-			if err == nil && !g.Publishable {
-				err = &exit{exitNo}
-			}
-			return err
-		},
-	}
-	c.Flags().StringVar(&repository, "repository", "", "the repository, as the service calls it")
-	c.Flags().StringVar(&head, "head", "", "the commit")
-	c.Flags().StringVar(&diff, "diff", "", "the hash of the diff, where commits were rewritten")
-	return c
-}
-
 func gateDecide(s *session, verb, decision string) *cobra.Command {
 	var reason, digest string
 	c := &cobra.Command{
