@@ -18,7 +18,8 @@ if on check_annotations "${CHECK_ANNOTATIONS:-}"; then limit=${CHECK_ANNOTATION_
 
 # The token never stands on a command line, where every process could read it.
 export GIT_TERMINAL_PROMPT=0 GIT_OPTIONAL_LOCKS=0
-repo() { git -c core.hooksPath=/dev/null -c core.fsmonitor=false "$@"; }
+# In a container the checkout belongs to the user outside.
+repo() { git -c "safe.directory=$PWD" -c core.hooksPath=/dev/null -c core.fsmonitor=false "$@"; }
 
 # fetch ARG... from origin, first with what the checkout left behind, then with
 # the token where the checkout kept none.

@@ -2,6 +2,7 @@ package action_test
 
 import (
 	"encoding/base64"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -204,6 +205,7 @@ func TestTheBaseIsMadeAvailable(t *testing.T) {
 		{"a branch as the base", func(j *job) { j.inputs = with(j.inputs, "base_ref", "main") }, map[string]string{"merge_verdict": "blocked", "capability_changes_added": "1"}, false},
 		{"a remote branch as the base", func(j *job) { j.inputs = with(j.inputs, "base_ref", "origin/main") }, map[string]string{"merge_verdict": "blocked"}, false},
 		{"a head by its id", func(j *job) { j.inputs = with(j.inputs, "head_ref", o.head) }, map[string]string{"merge_verdict": "blocked"}, false},
+		{"a checkout that belongs to somebody else", func(j *job) { give(t, j.workspace) }, map[string]string{"merge_verdict": "blocked", "capability_changes_added": "1"}, false},
 		{"no base facts", func(j *job) { j.inputs = with(j.inputs, "diff_base", "none") }, map[string]string{"diff_enabled": "false"}, false},
 		{"a merge queue", func(j *job) {
 			j.event, j.payload = "merge_group", map[string]any{"merge_group": map[string]any{"base_sha": o.base, "head_sha": o.merge}}
@@ -227,6 +229,23 @@ func TestTheBaseIsMadeAvailable(t *testing.T) {
 			c.want["status"] = "evaluated"
 			ended(t, r, c.failed, c.want)
 		})
+	}
+}
+
+// give makes a checkout another user's, as it is in a container; only root can.
+func give(t *testing.T, dir string) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		return
+	}
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, 12345, 12345)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
