@@ -168,7 +168,7 @@ func (s *survey) next() {
 	case r.IsAgentProject && len(r.Found) > 0:
 		command(s.initialize("."), "Write a first manifest from what was found; a person reviews it.")
 	case r.IsAgentProject:
-		edit(manifest.DefaultName, "A framework is used, and no tool of it can be read.", "a list of the agent's tools in a file, named as a source of type mcp")
+		add(Action{Kind: "review", Why: s.evidenceOnly() + " No agent and no tool of it was found: if there is one, list its tools in a file and name that as a source of type mcp."})
 	case len(r.Found) > 0:
 		add(Action{Kind: "review", Why: "API descriptions alone are no agent. If agents are given these operations as tools, write a manifest."})
 		command(s.initialize("."), "Write a first manifest that names the API descriptions.")
@@ -179,6 +179,16 @@ func (s *survey) next() {
 		add(Action{Kind: "stop", Why: "No agent framework and no list of tools was found: no manifest is needed. The configuration of coding agents is read by check without one."})
 	}
 	missing()
+}
+
+// evidenceOnly is the first evidence of a project of which no source is known.
+func (s *survey) evidenceOnly() string {
+	for _, f := range s.out.Frameworks {
+		if len(f.Evidence) > 0 && f.Type != OpenAPI {
+			return "The file " + f.Evidence[0].File + " " + f.Evidence[0].What + "."
+		}
+	}
+	return "A framework is used."
 }
 
 // initialize is the command that writes a first manifest for a folder of the
