@@ -28,7 +28,7 @@ func expansion(was, is *Grant) string {
 		return signal("widened", is, why)
 	case is.Access == NoAccess && is.Kind != InstructionTrustRoot:
 		return ""
-	case was.ConfigSHA256 != is.ConfigSHA256 && opaque(is.Kind):
+	case was.ConfigSHA256 != is.ConfigSHA256 && opaque(is):
 		return signal("changed", is, "what it does is not in the inventory")
 	}
 	return ""
@@ -50,12 +50,15 @@ func (g *Grant) limits() bool {
 	return false
 }
 
-// opaque kinds are read by their names: a change of the rest may mean anything.
-func opaque(k Kind) bool {
-	switch k {
+// opaque grants are read by their names: a change of the rest may mean anything.
+// Which job of a workflow writes is not in the inventory.
+func opaque(g *Grant) bool {
+	switch g.Kind {
 	case Hook, InstructionTrustRoot, MCPServer, PluginOrApp, Profile, PermissionMode, Sandbox:
 		return true
-	case AdditionalPath, PermissionRule, Requirement, Workflow:
+	case Workflow:
+		return g.Access != Read
+	case AdditionalPath, PermissionRule, Requirement:
 	}
 	return false
 }
