@@ -20,10 +20,14 @@ type ZeroIsNull interface{ ZeroIsNull() }
 // The value must not change any more. A field of this type is no member.
 type Kept struct{ text []byte }
 
-// Keep is v, which will hold it, as every document is going to repeat it.
-func Keep(v any) (Kept, error) {
+// Keep is v, which will hold it, as every document is going to repeat it. Of a
+// value that has no JSON nothing is kept: the document says so.
+func Keep(v any) Kept {
 	text, err := Line(nil, v)
-	return Kept{text}, err
+	if err != nil {
+		return Kept{}
+	}
+	return Kept{slices.Clip(text)}
 }
 
 // Line appends v in declared order and without blanks, in one line.
@@ -35,15 +39,14 @@ func Line(dst []byte, v any) ([]byte, error) {
 
 // Sheet is v as a document of rows: objects are indented by two blanks, and an
 // entry of a list is one line. Members are in declared order, the last line ends.
-func Sheet(v any) ([]byte, error) {
-	e := encoder{dst: newPart()}
+func Sheet(v any) ([]byte, error) { return SheetBy(nil, v) }
+
+// SheetBy is Sheet by as many hands as each has: each does n pieces of work in
+// any order or at once. The rows of a long list are such pieces.
+func SheetBy(each func(n int, do func(i int)), v any) ([]byte, error) {
+	e := encoder{dst: newPart(), each: each}
 	e.value(reflect.ValueOf(v))
 	e.dst = append(e.dst, '\n')
-	if len(e.parts) == 0 {
-		text := slices.Clone(e.dst)
-		spare.Put(&e.dst)
-		return text, e.err
-	}
 	e.cut()
 	text := slices.Concat(e.parts...)
 	for i := range e.parts {
@@ -54,7 +57,7 @@ func Sheet(v any) ([]byte, error) {
 
 // A document grows by parts: one that is moved whenever it outgrows its place is
 // moved several times over. Parts are used again.
-const partSize = 1 << 20
+const partSize = 256 << 10
 
 var spare sync.Pool
 
@@ -62,7 +65,7 @@ func newPart() []byte {
 	if p, ok := spare.Get().(*[]byte); ok {
 		return (*p)[:0]
 	}
-	return make([]byte, 0, partSize+partSize/8)
+	return make([]byte, 0, partSize+partSize/4)
 }
 
 // cut ends the part that is being written.
@@ -84,6 +87,7 @@ func (s Spelling) AppendOf(dst []byte, v any, without ...string) ([]byte, error)
 type encoder struct {
 	parts   [][]byte // of a sheet, in order, before dst
 	dst     []byte
+	each    func(n int, do func(i int))
 	depth   int
 	line    bool // everything in one line
 	sorted  bool // members by name, in spelling
@@ -206,6 +210,11 @@ func listWriter(t reflect.Type) writer {
 		rows := !e.line
 		e.dst = append(e.dst, '[')
 		e.depth++
+		if rows && e.each != nil && n > 2*share {
+			e.shared(of, v)
+			e.close(n, ']', rows)
+			return
+		}
 		for i := range n {
 			e.next(i, rows)
 			e.line = true
@@ -214,6 +223,32 @@ func listWriter(t reflect.Type) writer {
 		}
 		e.close(n, ']', rows)
 	}
+}
+
+// share is how many rows one hand takes at a time.
+const share = 128
+
+// shared writes the rows of a long list by many hands.
+func (e *encoder) shared(of writer, v reflect.Value) {
+	n := v.Len()
+	shares := make([]encoder, (n+share-1)/share)
+	e.each(len(shares), func(s int) {
+		own := encoder{dst: newPart(), depth: e.depth, line: true}
+		for i := s * share; i < min(n, (s+1)*share); i++ {
+			own.next(i, true)
+			of(&own, v.Index(i))
+		}
+		own.cut()
+		shares[s] = own
+	})
+	e.cut()
+	for i := range shares {
+		e.parts = append(e.parts, shares[i].parts...)
+		if e.err == nil {
+			e.err = shares[i].err
+		}
+	}
+	e.dst = newPart()
 }
 
 func mapWriter(t reflect.Type) writer {

@@ -3,8 +3,10 @@ package canonical_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -185,6 +187,36 @@ func TestASheetHasARowALine(t *testing.T) {
 	}
 }
 
+func TestManyHandsWriteTheSameSheet(t *testing.T) {
+	atOnce := func(n int, do func(i int)) {
+		var all sync.WaitGroup
+		for i := range n {
+			all.Go(func() { do(i) })
+		}
+		all.Wait()
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		rows := make([]any, rapid.IntRange(0, 2000).Draw(t, "rows"))
+		row := map[string]any{"text": rapid.StringN(0, 400, 2000).Draw(t, "text"), "list": []int{1, 2}}
+		for i := range rows {
+			row := maps.Clone(row)
+			row["n"] = i
+			rows[i] = row
+		}
+		v := map[string]any{"before": 1, "deep": map[string]any{"rows": rows}, "more": rows[:len(rows)/2]}
+		want, err := canonical.Sheet(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := canonical.SheetBy(atOnce, v); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%v: %d rows by many hands are other bytes", err, len(rows))
+		}
+	})
+	if _, err := canonical.SheetBy(atOnce, make([]func(), 1000)); err == nil {
+		t.Error("functions were written")
+	}
+}
+
 type fact struct {
 	Kept canonical.Kept `json:"-"`
 	Name string         `json:"name"`
@@ -192,10 +224,7 @@ type fact struct {
 
 func TestWhatIsKeptIsCopied(t *testing.T) {
 	f := fact{Name: "first"}
-	var err error
-	if f.Kept, err = canonical.Keep(&f); err != nil {
-		t.Fatal(err)
-	}
+	f.Kept = canonical.Keep(&f)
 	f.Name = "second" // so that a copy can be told from a new text
 	line, _ := canonical.Line(nil, []fact{f})
 	sheet, _ := canonical.Sheet([]*fact{&f})

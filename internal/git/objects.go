@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // objects is an open cat-file process. Every object it delivers is hashed and
@@ -26,6 +27,7 @@ type objects struct {
 	out    *bufio.Reader
 	stderr limitedBuffer
 	r      *runner
+	mu     sync.Mutex // one question at a time
 }
 
 // object is one answer. Data is nil when the object is over the asked bound.
@@ -74,6 +76,8 @@ func (o *objects) get(name string, bound int64) (*object, error) {
 	if strings.ContainsAny(name, "\x00\r\n") {
 		return nil, errObjectMissing // it would be read as two requests
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if _, err := io.WriteString(o.in, name+"\n"); err != nil {
 		return nil, o.failed(err)
 	}
@@ -149,6 +153,7 @@ const (
 type tree struct {
 	objects *objects
 	id      string
+	mu      sync.Mutex
 	folders map[string]map[string]entry // by folder path, "" for the root
 }
 
@@ -216,7 +221,10 @@ func (t *tree) entry(path string) (entry, error) {
 }
 
 func (t *tree) folder(dir string) (map[string]entry, error) {
-	if f, ok := t.folders[dir]; ok {
+	t.mu.Lock()
+	f, ok := t.folders[dir]
+	t.mu.Unlock()
+	if ok {
 		return f, nil
 	}
 	e, err := t.entry(dir)
@@ -227,10 +235,11 @@ func (t *tree) folder(dir string) (map[string]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := parseTree(obj)
-	if err != nil {
+	if f, err = parseTree(obj); err != nil {
 		return nil, err
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.folders[dir] = f
 	return f, nil
 }

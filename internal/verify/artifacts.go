@@ -12,6 +12,7 @@ import (
 	"plimsoll.dev/internal/gate/surface"
 	"plimsoll.dev/internal/verify/check"
 	"plimsoll.dev/internal/verify/delta"
+	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/report"
 	"plimsoll.dev/internal/verify/tool"
@@ -31,6 +32,8 @@ type Artifact struct {
 	Name string // file name in the reports folder
 	Key  string // in artifacts{}
 	Text []byte
+
+	sha256 string // of Text, in hex; "" until it is asked for
 }
 
 // ArtifactNames are all files that a verification may write.
@@ -66,11 +69,21 @@ func (a *artifacts) paths(more ...Artifact) map[string]string {
 	return m
 }
 
+// digest takes the digest of every file that has none yet.
+func (a *artifacts) digest() {
+	a.run.Input.Each.Do(len(a.list), func(i int) {
+		if x := &a.list[i]; x.sha256 == "" {
+			x.sha256 = digest(x.Text)
+		}
+	})
+}
+
 // refs is the same with the digest of every file that is there already.
 func (a *artifacts) refs() map[string]report.ArtifactRef {
+	a.digest()
 	m := map[string]report.ArtifactRef{}
 	for _, x := range a.list {
-		m[x.Key] = report.ArtifactRef{Path: path.Join(a.out, x.Name), SHA256: report.Text("sha256:" + digest(x.Text))}
+		m[x.Key] = report.ArtifactRef{Path: path.Join(a.out, x.Name), SHA256: report.Text("sha256:" + x.sha256)}
 	}
 	return m
 }
@@ -167,9 +180,10 @@ func (a *artifacts) finish(v *report.Verifier) error {
 
 // seal lists every file under one id and says what came out of the request.
 func (a *artifacts) seal(run *report.VerifyRun) error {
+	a.digest()
 	files := make([]report.ArtifactFile, len(a.list))
 	for i, x := range a.list {
-		files[i] = report.ArtifactFile{Path: path.Join(a.out, x.Name), SHA256: "sha256:" + digest(x.Text), Size: int64(len(x.Text))}
+		files[i] = report.ArtifactFile{Path: path.Join(a.out, x.Name), SHA256: "sha256:" + x.sha256, Size: int64(len(x.Text))}
 	}
 	set := report.NewArtifactManifest(files)
 	text, err := set.JSON()
@@ -186,25 +200,30 @@ func (a *artifacts) seal(run *report.VerifyRun) error {
 // facts are the capability locks of both sides and their difference (§11).
 func (a *artifacts) facts() error {
 	r := a.run
-	// The facts of the head are made once: the lock, the report and the result of
-	// the unit repeat them.
-	r.facts = delta.Facts(r.HeadSide.Surface)
+	// Facts are made once: the locks, the report and the result of the unit repeat
+	// them.
+	var before *effect.Surface
+	if r.BaseSide != nil {
+		before = r.BaseSide.Surface
+	}
+	var ofBase []delta.Fact
+	r.facts, ofBase = delta.FactsOf(r.Input.Each, r.HeadSide.Surface, before)
 	head, err := r.lock(r.HeadSide, r.facts)
 	if err != nil {
 		return err
 	}
-	text, err := head.JSON()
+	text, err := head.JSONBy(r.Input.Each)
 	if err := a.add("capabilities.lock.json", "capability_lock_json", text, err); err != nil {
 		return err
 	}
 	if r.BaseSide == nil {
 		return nil
 	}
-	base, err := r.lock(r.BaseSide, delta.Facts(r.BaseSide.Surface))
+	base, err := r.lock(r.BaseSide, ofBase)
 	if err != nil {
 		return err
 	}
-	text, err = base.JSON()
+	text, err = base.JSONBy(r.Input.Each)
 	if err := a.add("base.capabilities.lock.json", "base_capability_lock_json", text, err); err != nil {
 		return err
 	}
@@ -446,9 +465,10 @@ func (r *Run) unit(task string) report.UnitResult {
 		}
 		u.Gaps = append(u.Gaps, gap)
 	}
-	for i := range r.facts {
-		u.Capabilities = append(u.Capabilities, report.UnitFact{ID: r.facts[i].ID, Hash: report.ContentID(&r.facts[i])})
-	}
+	u.Capabilities = make([]report.UnitFact, len(r.facts))
+	r.Input.Each.Do(len(r.facts), func(i int) {
+		u.Capabilities[i] = report.UnitFact{ID: r.facts[i].ID, Hash: report.ContentID(&r.facts[i])}
+	})
 	for _, t := range r.HeadSide.Surface.Tools() {
 		u.ToolInventory = append(u.ToolInventory, t.ID)
 	}

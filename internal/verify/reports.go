@@ -48,7 +48,7 @@ func (r *Run) reportInput() *report.Input {
 	in := &report.Input{
 		ManifestDir: r.Input.Dir, ConfigPath: r.Input.ManifestPath, Prefix: prefix, Head: r.HeadSide.Surface,
 		Facts: r.facts, Findings: r.Evaluation.Findings, Aside: r.Evaluation.Aside, Summary: r.summary, Decision: r.Decision, Actions: r.Actions,
-		PolicyGaps: r.policyGaps, NoHeuristics: r.Input.Options.NoHeuristics, Policy: r.Policies[1], TrustRoots: r.trustRoots(),
+		Each: r.Input.Each, PolicyGaps: r.policyGaps, NoHeuristics: r.Input.Options.NoHeuristics, Policy: r.Policies[1], TrustRoots: r.trustRoots(),
 	}
 	if r.BaseSide != nil {
 		in.Base = r.BaseSide.Surface

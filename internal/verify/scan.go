@@ -41,15 +41,20 @@ func reportFiles() []Artifact {
 func (a *artifacts) whole(version string, names []Artifact) error {
 	in := a.in
 	in.Generated = a.paths(names...)
-	text, err := report.New(in).JSON()
-	if err := a.add("report.json", "report_json", text, err); err != nil {
-		return err
+	var text [3][]byte
+	var failed [3]error
+	parts := []func(){
+		func() { text[0], failed[0] = report.New(in).JSON() },
+		func() { text[1] = report.Markdown(in) },
+		func() { text[2], failed[2] = report.SARIF(in, version) },
 	}
-	if err := a.add("report.md", "report_markdown", report.Markdown(in), nil); err != nil {
-		return err
+	in.Each.Do(len(parts), func(i int) { parts[i]() })
+	for i, f := range reportFiles() {
+		if err := a.add(f.Name, f.Key, text[i], failed[i]); err != nil {
+			return err
+		}
 	}
-	text, err = report.SARIF(in, version)
-	return a.add("report.sarif", "report_sarif", text, err)
+	return nil
 }
 
 // ScanText prints a scan for a person: what is wrong and where, and what is

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"plimsoll.dev/internal/verify/check"
@@ -47,6 +48,8 @@ type LoadOptions struct {
 	Name  string   // of the manifest in its folder
 	Today string   // YYYY-MM-DD
 	Packs []string // policy packs besides the manifest's, relative to its folder
+
+	Each tool.Each // who reads the sources; nil for one after the other
 }
 
 // ErrNoManifest says that the side has no manifest at all.
@@ -56,6 +59,26 @@ var ErrNoManifest = errors.New("there is no manifest")
 // ErrNoManifest, *manifest.Errors (exit code 2), *effect.ConfigError (2) and
 // *tool.SourceError (3).
 func Load(tree fs.FS, opt LoadOptions) (*Side, error) {
+	l, err := read(tree, opt, nil)
+	if err != nil {
+		return nil, err
+	}
+	return l.resolve()
+}
+
+// loading is a side whose sources are read and not judged yet.
+type loading struct {
+	opt      LoadOptions
+	seen     *readOnce
+	manifest *manifest.Manifest
+	text     []byte
+	reading  *tool.Reading
+	record   *reader.Record
+}
+
+// read reads the manifest and the sources of one side. What the other side was
+// read from, it need not read again where both have it alike; other may be nil.
+func read(tree fs.FS, opt LoadOptions, other *loading) (*loading, error) {
 	seen := &readOnce{tree: tree, files: map[string]*content{}}
 	text, failed := tool.ReadFile(seen, opt.Name)
 	if failed != nil {
@@ -68,20 +91,29 @@ func Load(tree fs.FS, opt LoadOptions) (*Side, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, failed := reader.Read(m, seen)
-	if failed != nil {
+	l := &loading{opt: opt, seen: seen, manifest: m, text: text}
+	var before *reader.Record
+	if other != nil && bytes.Equal(text, other.text) {
+		before = other.record
+	}
+	if l.reading, l.record, failed = reader.ReadLike(m, seen, opt.Each, before); failed != nil {
 		return nil, failed
 	}
-	surface, err := effect.Resolve(m, r)
+	return l, nil
+}
+
+// resolve says what the tools of the side may do.
+func (l *loading) resolve() (*Side, error) {
+	surface, err := effect.Resolve(l.manifest, l.reading)
 	if err != nil {
 		return nil, err
 	}
-	surface.Warnings = append(surface.Warnings, unfilled(m)...)
-	packs, err := loadPacks(m, r, seen, opt.Packs)
+	surface.Warnings = append(surface.Warnings, unfilled(l.manifest)...)
+	packs, err := loadPacks(l.manifest, l.reading, l.seen, l.opt.Packs)
 	if err != nil {
 		return nil, err
 	}
-	return &Side{Surface: surface, Packs: packs, Files: seen.read()}, nil
+	return &Side{Surface: surface, Packs: packs, Files: l.seen.read()}, nil
 }
 
 // loadPacks reads the policy packs that the manifest names. An optional pack
@@ -126,7 +158,9 @@ func digest(text []byte) string {
 // readOnce reads each file of a tree at most once, so that what was hashed is
 // what was judged.
 type readOnce struct {
-	tree  fs.FS
+	tree fs.FS
+
+	mu    sync.Mutex
 	files map[string]*content
 }
 
@@ -139,7 +173,10 @@ type content struct {
 // Open gives a file's bytes as they were read first. Folders and files over the
 // limit go through.
 func (r *readOnce) Open(name string) (fs.File, error) {
-	if c, ok := r.files[name]; ok {
+	r.mu.Lock()
+	c, ok := r.files[name]
+	r.mu.Unlock()
+	if ok {
 		return c.open()
 	}
 	f, err := r.tree.Open(name)
@@ -155,23 +192,48 @@ func (r *readOnce) Open(name string) (fs.File, error) {
 		return f, nil
 	}
 	defer f.Close()
-	c := &content{info: info}
-	c.text, c.err = io.ReadAll(io.LimitReader(f, tool.MaxFile+1))
+	c = &content{info: info}
+	c.text, c.err = whole(f, info.Size())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if first, ok := r.files[name]; ok {
+		c = first // another source read it meanwhile
+	}
 	r.files[name] = c
 	return c.open()
+}
+
+// whole is the bytes of a file, one more than the limit at most.
+func whole(f fs.File, size int64) ([]byte, error) {
+	text := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	_, err := text.ReadFrom(io.LimitReader(f, tool.MaxFile+1))
+	return text.Bytes(), err
 }
 
 func (c *content) open() (fs.File, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	return &contentFile{Reader: bytes.NewReader(c.text), info: readInfo{c.info, int64(len(c.text))}}, nil
+	f := &contentFile{Reader: bytes.NewReader(c.text), info: readInfo{c.info, int64(len(c.text))}}
+	if len(c.text) > tool.MaxFile {
+		return f, nil // it grew meanwhile
+	}
+	return &textFile{f, c.text}, nil
 }
 
 type contentFile struct {
 	*bytes.Reader
 	info readInfo
 }
+
+// textFile is one whose bytes need not be copied.
+type textFile struct {
+	*contentFile
+	text []byte
+}
+
+// Text is the bytes, as tool.Texter has it.
+func (f *textFile) Text() []byte { return f.text }
 
 func (f *contentFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 func (f *contentFile) Close() error               { return nil }

@@ -23,6 +23,7 @@ import (
 	"plimsoll.dev/internal/verify/delta"
 	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/report"
+	"plimsoll.dev/internal/verify/tool"
 )
 
 // Input is everything that Verify looks at.
@@ -46,6 +47,7 @@ type Input struct {
 	Gap          *Gap          // nil when the change was read in full
 
 	Options Options
+	Each    tool.Each // does independent work; nil for one after the other
 
 	beside *Beside // the state of the head that is judged, when it is not the working tree
 }
@@ -140,10 +142,9 @@ func Verify(in Input) (*Run, error) {
 	if in.Gap != nil {
 		return r, r.unread()
 	}
-	if r.HeadSide, r.Err = r.load(in.Head); r.Err != nil {
+	if r.loadSides(); r.Err != nil {
 		return r, r.unloaded()
 	}
-	r.loadBase()
 	if err := r.judge(); err != nil {
 		return nil, err
 	}
@@ -151,10 +152,19 @@ func Verify(in Input) (*Run, error) {
 }
 
 func (r *Run) load(tree fs.FS) (*Side, error) {
+	l, err := r.read(tree, nil)
+	if err != nil {
+		return nil, err
+	}
+	return l.resolve()
+}
+
+func (r *Run) read(tree fs.FS, other *loading) (*loading, error) {
 	if tree == nil {
 		return nil, ErrNoManifest
 	}
-	return Load(tree, LoadOptions{Name: path.Base(r.Input.ManifestPath), Today: r.Input.Options.Today, Packs: r.Input.Options.Packs})
+	opt := LoadOptions{Name: path.Base(r.Input.ManifestPath), Today: r.Input.Options.Today, Packs: r.Input.Options.Packs, Each: r.Input.Each}
+	return read(tree, opt, other)
 }
 
 // check asks the boundary what it says of the same change.
@@ -193,17 +203,38 @@ func joined(codes []string) string {
 	return s
 }
 
-// loadBase reads the base side. A base that cannot be read leaves the head to be
+// loadSides reads both sides: first what they say, then what that means.
+func (r *Run) loadSides() {
+	var sides [2]*loading
+	var failed [2]error
+	if sides[0], failed[0] = r.read(r.Input.Head, nil); failed[0] != nil {
+		r.Err = failed[0]
+		return
+	}
+	if r.Input.Base != nil {
+		sides[1], failed[1] = r.read(r.Input.Base, sides[0])
+	}
+	var loaded [2]*Side
+	r.Input.Each.Do(len(sides), func(i int) {
+		if sides[i] != nil {
+			loaded[i], failed[i] = sides[i].resolve()
+		}
+	})
+	if r.HeadSide, r.Err = loaded[0], failed[0]; r.Err == nil {
+		r.loadBase(loaded[1], failed[1])
+	}
+}
+
+// loadBase takes the base side. A base that cannot be read leaves the head to be
 // judged without facts to compare with.
-func (r *Run) loadBase() {
+func (r *Run) loadBase(side *Side, err error) {
 	if r.Input.Base == nil {
 		if r.BaseStatus == "" {
 			r.BaseStatus = "not_requested"
 		}
 		return
 	}
-	var err error
-	switch r.BaseSide, err = r.load(r.Input.Base); {
+	switch r.BaseSide = side; {
 	case err == nil:
 		r.BaseStatus = "succeeded"
 	case errors.Is(err, ErrNoManifest):

@@ -81,14 +81,15 @@ func (f *folder) write(list []verify.Artifact) error {
 			return fail(err)
 		}
 	}
-	for _, a := range list {
-		part := ".shipgate-" + a.Name
-		if err := root.WriteFile(part, a.Text, 0o644); err != nil {
-			return fail(err)
+	failed := make([]error, len(list))
+	each(len(list), func(i int) {
+		part := ".shipgate-" + list[i].Name
+		if failed[i] = root.WriteFile(part, list[i].Text, 0o644); failed[i] == nil {
+			failed[i] = root.Rename(part, filepath.FromSlash(list[i].Name))
 		}
-		if err := root.Rename(part, filepath.FromSlash(a.Name)); err != nil {
-			return fail(err)
-		}
+	})
+	if err := errors.Join(failed...); err != nil {
+		return fail(err)
 	}
 	return nil
 }

@@ -292,7 +292,7 @@ func (f *verifyFlags) input(env Env, p *git.Pair) (*verify.Input, error) {
 		return nil, err
 	}
 	in := &verify.Input{
-		Workspace: f.workspace, Config: p.Config, ManifestPath: p.Manifest, Dir: filepath.ToSlash(p.Dir), Reports: f.shown(),
+		Each: each, Workspace: f.workspace, Config: p.Config, ManifestPath: p.Manifest, Dir: filepath.ToSlash(p.Dir), Reports: f.shown(),
 		Head: p.Head, Base: p.Base, HeadRoot: p.HeadRoot, BaseRoot: p.BaseRoot, BaseMissing: p.BaseMissing,
 		BaseRef: p.BaseRef, HeadRef: p.HeadRef, Changes: p.Changes, ChangedFiles: p.ChangedFiles, DiffText: p.Text,
 		Git: verify.GitIDs{

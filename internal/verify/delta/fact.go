@@ -1,6 +1,7 @@
 package delta
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,15 +56,16 @@ func (l Line) value() any {
 // Fact is one capability: what one agent may do with one tool
 // (docs/spec/verification.md §11.1). ID is cap_ and the identity hash.
 type Fact struct {
-	ID        string    `json:"id"`
-	Identity  Identity  `json:"identity"`
-	Effect    Effects   `json:"effect"`
-	Authority Authority `json:"authority"`
-	Controls  Controls  `json:"controls"`
-	Evidence  Evidence  `json:"evidence"`
-	Hashes    Hashes    `json:"hashes"`
-	RiskTags  []string  `json:"risk_tags"`
-	Semantic  *Semantic `json:"semantic_assessment"`
+	Kept      canonical.Kept `json:"-"`
+	ID        string         `json:"id"`
+	Identity  Identity       `json:"identity"`
+	Effect    Effects        `json:"effect"`
+	Authority Authority      `json:"authority"`
+	Controls  Controls       `json:"controls"`
+	Evidence  Evidence       `json:"evidence"`
+	Hashes    Hashes         `json:"hashes"`
+	RiskTags  []string       `json:"risk_tags"`
+	Semantic  *Semantic      `json:"semantic_assessment"`
 }
 
 // Identity says which capability it is. Operation is "METHOD /path" or the tool
@@ -147,14 +149,43 @@ type Hashes struct {
 
 // Facts is one fact per action of the surface, in the order of §11.1: agent,
 // provider, operation, tool name, scope, id.
-func Facts(s *effect.Surface) []Fact {
+func Facts(s *effect.Surface) []Fact { return describe(nil, s, factOf) }
+
+// FactsOf is Facts of both sides of a change, by as many hands as each has and in
+// the form that documents repeat. A capability that is the same on both sides is
+// described once. base may be nil.
+func FactsOf(each tool.Each, head, base *effect.Surface) (ofHead, ofBase []Fact) {
+	keep := func(s *effect.Surface, a *effect.Action) Fact {
+		f := factOf(s, a)
+		f.Kept = canonical.Keep(&f)
+		return f
+	}
+	ofHead = describe(each, head, keep)
+	if base == nil {
+		return ofHead, nil
+	}
+	known := make(map[string]*Fact, len(ofHead))
+	for i := range ofHead {
+		known[ofHead[i].Identity.ToolID] = &ofHead[i]
+	}
+	actions := byActionID(head.Actions)
+	alike := head.Graph.Root == base.Graph.Root && head.Graph.Status == base.Graph.Status
+	return ofHead, describe(each, base, func(s *effect.Surface, a *effect.Action) Fact {
+		h := actions[a.ID]
+		if alike && h != nil && slices.Equal(s.Paths[a.Tool.ID], head.Paths[h.Tool.ID]) && reflect.DeepEqual(a, h) {
+			return *known[a.Tool.ID]
+		}
+		return keep(s, a)
+	})
+}
+
+func describe(each tool.Each, s *effect.Surface, of func(*effect.Surface, *effect.Action) Fact) []Fact {
 	made := make([]Fact, len(s.Actions))
 	order := make([]*Fact, len(s.Actions)) // a fact is too large to be moved while sorting
-	var h hasher
-	for i, a := range s.Actions {
-		made[i] = factOf(s, a, &h)
+	each.Do(len(made), func(i int) {
+		made[i] = of(s, s.Actions[i])
 		order[i] = &made[i]
-	}
+	})
 	if slices.IsSortedFunc(order, inOrder) {
 		return made
 	}
@@ -181,7 +212,7 @@ func inOrder(a, b *Fact) int {
 	return strings.Compare(a.ID, b.ID)
 }
 
-func factOf(s *effect.Surface, a *effect.Action, h *hasher) Fact {
+func factOf(s *effect.Surface, a *effect.Action) Fact {
 	view := a.View()
 	f := Fact{
 		Identity: identityOf(a),
@@ -202,7 +233,7 @@ func factOf(s *effect.Surface, a *effect.Action, h *hasher) Fact {
 	if view.IdempotencyKnown {
 		f.Effect.IdempotencyKnown = new(true)
 	}
-	f.Hashes = f.hashes(h)
+	f.Hashes = f.hashes()
 	f.ID = "cap_" + f.Hashes.Identity
 	return f
 }
@@ -314,7 +345,9 @@ func provenance(o tool.Origin) string {
 	return "static_declaration"
 }
 
-func (f *Fact) hashes(h *hasher) Hashes {
+func (f *Fact) hashes() Hashes {
+	h := hashers.Get().(*hasher)
+	defer hashers.Put(h)
 	inputs, required, _ := f.inputs()
 	return Hashes{
 		Identity: h.short(f.Identity.object()),

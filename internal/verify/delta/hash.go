@@ -4,12 +4,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"sync"
 
 	"plimsoll.dev/internal/canonical"
 )
 
 // hasher takes the short hashes of many facts without a new buffer for each.
 type hasher struct{ text []byte }
+
+var hashers = sync.Pool{New: func() any { return new(hasher) }}
 
 // short is the first 16 hex digits of SHA-256 over v with sorted keys, default
 // separators and lists sorted by their own JSON (docs/spec/verification.md

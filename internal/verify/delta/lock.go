@@ -206,10 +206,15 @@ func (l *Lock) unique() error {
 }
 
 // JSON is the lock file: a capability a line, and a final line end.
-func (l *Lock) JSON() ([]byte, error) { return document(l) }
+func (l *Lock) JSON() ([]byte, error) { return l.JSONBy(nil) }
 
-func document(v any) ([]byte, error) {
-	text, err := canonical.Sheet(v)
+// JSONBy is JSON by as many hands as each has.
+func (l *Lock) JSONBy(each tool.Each) ([]byte, error) { return documentBy(each, l) }
+
+func document(v any) ([]byte, error) { return documentBy(nil, v) }
+
+func documentBy(each tool.Each, v any) ([]byte, error) {
+	text, err := canonical.SheetBy(each, v)
 	if err != nil {
 		return nil, fault.E("delta.JSON", fault.Internal, "write a capability document", err)
 	}

@@ -73,12 +73,54 @@ var blocks = []block{
 // blocks, then the evidence of validation. tree is the manifest directory. The error is the first
 // source that is not optional and cannot be read: exit 3.
 func Read(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.SourceError) {
-	out := &tool.Reading{}
-	for _, s := range m.Sources {
-		if err := source(out, m, s, tree); err != nil {
-			return nil, err
+	r, _, err := ReadLike(m, tree, nil, nil)
+	return r, err
+}
+
+// ahead is how many sources are read before it is known that those before them
+// can be judged: each may be as large as a source can be.
+const ahead = 16
+
+// ReadLike is Read by as many hands as each has, and with the record of it. other
+// is the record of another tree with the same manifest; what both have alike is
+// taken from there. Both may be nil.
+func ReadLike(m *manifest.Manifest, tree fs.FS, each tool.Each, other *Record) (*tool.Reading, *Record, *tool.SourceError) {
+	out, rec := &tool.Reading{}, &Record{sources: make([]recorded, len(m.Sources))}
+	failed := make([]*tool.SourceError, len(m.Sources))
+	for first := 0; first < len(m.Sources); first += ahead {
+		part := m.Sources[first:min(first+ahead, len(m.Sources))]
+		each.Do(len(part), func(i int) { failed[first+i] = rec.source(first+i, m, tree, other) })
+		for i, s := range part {
+			if err := source(out, s, rec.sources[first+i].reading, failed[first+i]); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
+	if err := rest(out, m, tree); err != nil {
+		return nil, nil, err
+	}
+	return out, rec, nil
+}
+
+// source reads source i, or takes it from the other record.
+func (r *Record) source(i int, m *manifest.Manifest, tree fs.FS, other *Record) *tool.SourceError {
+	s := m.Sources[i]
+	read := rows(s.Type)
+	if read == nil {
+		return nil
+	}
+	if reading := other.again(i, tree); reading != nil {
+		r.sources[i].reading = reading
+		return nil
+	}
+	w := &watched{tree: tree}
+	reading, err := read(m, s, w)
+	r.sources[i] = recorded{seen: w.seen, whole: !w.lost && err == nil && reading != nil, reading: reading}
+	return err
+}
+
+// rest reads what is no row of tool_sources.
+func rest(out *tool.Reading, m *manifest.Manifest, tree fs.FS) *tool.SourceError {
 	for _, b := range blocks {
 		if !b.used(m) {
 			continue
@@ -88,28 +130,26 @@ func Read(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.SourceError) {
 			err = tooMany(out, r, b.name)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		add(out, r, tool.Source{ID: b.name, Type: b.name, Path: m.Name, State: tool.Loaded})
 	}
 	names(out)
 	evidence, warnings, err := listing.ReadEvidence(m, tree)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	out.Add(&tool.Reading{Evidence: evidence, Warnings: warnings})
-	return out, nil
+	return nil
 }
 
-// source reads one row of tool_sources.
-func source(out *tool.Reading, m *manifest.Manifest, s manifest.Source, tree fs.FS) *tool.SourceError {
+// source adds what one row of tool_sources was read as.
+func source(out *tool.Reading, s manifest.Source, r *tool.Reading, err *tool.SourceError) *tool.SourceError {
 	state := tool.Source{ID: s.ID, Type: s.Type, Path: s.Path, State: tool.Loaded, Optional: s.Optional}
-	read := rows(s.Type)
-	if read == nil {
+	if rows(s.Type) == nil {
 		unsupported(out, state)
 		return nil
 	}
-	r, err := read(m, s, tree)
 	if err == nil {
 		err = tooMany(out, r, s.Path)
 	}

@@ -17,6 +17,7 @@ import (
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/verify/delta"
+	"plimsoll.dev/internal/verify/tool"
 )
 
 // Text is a string that JSON spells null when it is empty.
@@ -27,8 +28,11 @@ type Line = delta.Line
 
 // document is JSON as artifacts have it (§1): declared order, one newline at the
 // end, and an entry of a list in one line.
-func document(v any) ([]byte, error) {
-	text, err := canonical.Sheet(v)
+func document(v any) ([]byte, error) { return documentBy(nil, v) }
+
+// documentBy is document by as many hands as each has.
+func documentBy(each tool.Each, v any) ([]byte, error) {
+	text, err := canonical.SheetBy(each, v)
 	if err != nil {
 		return nil, fault.E("report.document", fault.Internal, "an artifact has no JSON form", err)
 	}

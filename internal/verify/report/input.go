@@ -5,6 +5,7 @@ import (
 	"plimsoll.dev/internal/verify/decision"
 	"plimsoll.dev/internal/verify/delta"
 	"plimsoll.dev/internal/verify/effect"
+	"plimsoll.dev/internal/verify/tool"
 )
 
 // Input is what report.json, report.md, report.sarif and pr-comment.md are made
@@ -31,6 +32,8 @@ type Input struct {
 	Weakened     []string    // sentences: what of the policy became weaker
 	Packs        []string    // loaded policy packs, by id
 	Generated    map[string]string
+
+	Each tool.Each // does independent work; nil for one after the other
 }
 
 // TrustRoot is a changed file that is an input of the gate itself (§9.6).

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/gate/redact"
 	"plimsoll.dev/internal/verify/check"
 	"plimsoll.dev/internal/verify/decision"
@@ -57,6 +58,8 @@ type Report struct {
 	Warnings         []warningJSON          `json:"source_warnings"`
 	Baseline         decision.BaselineDelta `json:"baseline"`
 	Generated        map[string]string      `json:"generated_reports"`
+
+	each tool.Each
 }
 
 type projectJSON struct {
@@ -133,30 +136,31 @@ func findingOf(f *check.Finding) findingJSON {
 
 // toolJSON is one tool of the catalog.
 type toolJSON struct {
-	ID             string      `json:"tool_id"`
-	Name           string      `json:"name"`
-	Description    string      `json:"description"`
-	Provider       string      `json:"provider"`
-	Identity       string      `json:"identity_status"`
-	Observations   []string    `json:"observations"`
-	SourceType     string      `json:"source_type"`
-	SourceID       Text        `json:"source_id"`
-	SourceRef      Text        `json:"source_ref"`
-	SourcePath     Text        `json:"source_path"`
-	SourceLine     Line        `json:"source_start_line"`
-	Pointer        Text        `json:"source_pointer"`
-	Reach          string      `json:"reach"` // reachable, possible, unbound
-	Classes        []string    `json:"permission_classes"`
-	RiskTags       []hintJSON  `json:"risk_tags"`
-	Parameters     []paramJSON `json:"parameters"`
-	HasInputSchema bool        `json:"has_input_schema"`
-	HasOutput      bool        `json:"has_output_schema"`
-	AuthType       Text        `json:"auth_type"`
-	Scopes         []string    `json:"auth_scopes"`
-	CredentialMode Text        `json:"credential_mode"`
-	Owner          Text        `json:"owner"`
-	Method         string      `json:"extraction_method"`
-	Confidence     string      `json:"extraction_confidence"`
+	Kept           canonical.Kept `json:"-"`
+	ID             string         `json:"tool_id"`
+	Name           string         `json:"name"`
+	Description    string         `json:"description"`
+	Provider       string         `json:"provider"`
+	Identity       string         `json:"identity_status"`
+	Observations   []string       `json:"observations"`
+	SourceType     string         `json:"source_type"`
+	SourceID       Text           `json:"source_id"`
+	SourceRef      Text           `json:"source_ref"`
+	SourcePath     Text           `json:"source_path"`
+	SourceLine     Line           `json:"source_start_line"`
+	Pointer        Text           `json:"source_pointer"`
+	Reach          string         `json:"reach"` // reachable, possible, unbound
+	Classes        []string       `json:"permission_classes"`
+	RiskTags       []hintJSON     `json:"risk_tags"`
+	Parameters     []paramJSON    `json:"parameters"`
+	HasInputSchema bool           `json:"has_input_schema"`
+	HasOutput      bool           `json:"has_output_schema"`
+	AuthType       Text           `json:"auth_type"`
+	Scopes         []string       `json:"auth_scopes"`
+	CredentialMode Text           `json:"credential_mode"`
+	Owner          Text           `json:"owner"`
+	Method         string         `json:"extraction_method"`
+	Confidence     string         `json:"extraction_confidence"`
 }
 
 type hintJSON struct {
@@ -301,12 +305,13 @@ func New(in *Input) *Report {
 		Agent:       agentJSON{Text(head.Graph.Root), m.Agent.Name, list(m.Agent.Purpose), list(m.Agent.Prohibited), []string{}},
 		Environment: environmentJSON{m.Environment.Target, Text(m.Environment.PromotionFrom), Text(m.Environment.PromotionTo)},
 		Summary:     in.Summary, ReleaseDecision: in.Decision, Findings: []findingJSON{},
-		ToolCatalog: []toolJSON{}, ToolInventory: []toolJSON{}, Binding: bindingOf(&head.Graph), PolicyGaps: []policyGapJSON{},
+		ToolInventory: []toolJSON{}, Binding: bindingOf(&head.Graph), PolicyGaps: []policyGapJSON{},
 		CapabilityFacts: list(in.facts()), Intentions: list(m.Agent.Purpose), Misalignments: []string{}, Scenarios: []string{},
 		ActionFacts: actionFactsOf(head), ActionDiff: actionDiffOf(in.Actions), CapabilityChange: ChangeOf(in),
 		Protected: list(in.TrustRoots), Policy: in.Policy, HumanAck: []ackJSON{}, ReviewerSummary: in.ReviewerSummary(), AgentSummary: in.AgentSummary(),
 		Heuristics:    heuristicsJSON{in.NoHeuristics, len(in.Aside), []findingJSON{}},
 		PluginSurface: pluginSurfaceOf(head.Reading), Packs: list(in.Packs), Plugins: []string{}, Warnings: warningsOf(head), Baseline: in.Decision.Baseline, Generated: in.Generated,
+		each: in.Each,
 	}
 	if r.Generated == nil {
 		r.Generated = map[string]string{}
@@ -317,11 +322,15 @@ func New(in *Input) *Report {
 	for _, f := range decision.ReportOrder(in.Aside) {
 		r.Heuristics.Set = append(r.Heuristics.Set, findingOf(f))
 	}
-	for _, t := range head.Catalog {
-		row := toolOf(t, head.Reach[t.ID])
-		r.ToolCatalog = append(r.ToolCatalog, row)
+	r.ToolCatalog = make([]toolJSON, len(head.Catalog))
+	in.Each.Do(len(head.Catalog), func(i int) {
+		t := head.Catalog[i]
+		r.ToolCatalog[i] = toolOf(t, head.Reach[t.ID])
+		r.ToolCatalog[i].Kept = canonical.Keep(&r.ToolCatalog[i]) // the inventory repeats it
+	})
+	for i, t := range head.Catalog {
 		if head.Reach[t.ID] == effect.Reachable {
-			r.ToolInventory = append(r.ToolInventory, row)
+			r.ToolInventory = append(r.ToolInventory, r.ToolCatalog[i])
 			r.Agent.Tools = append(r.Agent.Tools, t.Name)
 		}
 	}
@@ -336,4 +345,4 @@ func New(in *Input) *Report {
 }
 
 // JSON is the bytes of report.json.
-func (r *Report) JSON() ([]byte, error) { return document(r) }
+func (r *Report) JSON() ([]byte, error) { return documentBy(r.each, r) }

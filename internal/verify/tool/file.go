@@ -75,6 +75,9 @@ func ReadFile(tree fs.FS, name string) ([]byte, *SourceError) {
 	if info.Size() > MaxFile {
 		return nil, tooLarge(clean)
 	}
+	if text, ok := TextOf(f); ok {
+		return text, nil
+	}
 	text, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	if err != nil {
 		return nil, openError(clean, err)
@@ -83,6 +86,18 @@ func ReadFile(tree fs.FS, name string) ([]byte, *SourceError) {
 		return nil, tooLarge(clean)
 	}
 	return text, nil
+}
+
+// A Texter is an open file whose bytes are at hand, at most MaxFile of them. They
+// must not be changed.
+type Texter interface{ Text() []byte }
+
+// TextOf is the bytes of a file that is a Texter.
+func TextOf(f fs.File) ([]byte, bool) {
+	if t, ok := f.(Texter); ok {
+		return t.Text(), true
+	}
+	return nil, false
 }
 
 // Clean is a declared path in the form the tree takes, and whether it stays
