@@ -127,7 +127,7 @@ cases: ## run the boundary cases against the gate
 # The whole-process tables first: the gate against git's own floor and the
 # contracts against the queue's, interleaved.
 .PHONY: bench
-bench: bench-contracts bench-verify ## the gate, the contracts and verification against their floors, then every benchmark COUNT times
+bench: bench-contracts bench-verify bench-hook ## the gate, the contracts, verification and hooks against their floors, then every benchmark COUNT times
 	$(GO) run ./internal/bench/gate
 	$(GO) run ./internal/bench/triage
 	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) ./internal/gate/... ./internal/canonical
@@ -139,6 +139,10 @@ bench-contracts: ## chains against as many jobs that do nothing, on both databas
 .PHONY: bench-verify
 bench-verify: ## verification of 200 and 2,000 tools against parsing their files
 	$(GO) run ./internal/bench/verify
+
+.PHONY: bench-hook
+bench-hook: ## 200 hooks of coding agents, 16 at once for each core, against the hosts' limits
+	$(GO) run ./internal/bench/hook
 
 # go test fuzzes one target of one package at a time.
 .PHONY: fuzz

@@ -117,7 +117,7 @@ func judgeFolder(ctx context.Context, env Env, host hook.Host, dir string) hook.
 			places = append(places, v.Path)
 		}
 	}
-	return hook.Judge(hook.Result{Control: &result.Control, Repair: result.SuggestedFixes, Places: places, Also: violations})
+	return hook.Judge(hook.Result{Control: &result.Control, Repair: result.SuggestedFixes, Places: places, Also: located(dir, violations)})
 }
 
 // verifyFolder is what verification says. It is run here, as the check orders:
@@ -141,7 +141,7 @@ func verifyFolder(ctx context.Context, env Env, dir string) hook.Finding {
 	if err != nil || ctx.Err() != nil {
 		return hook.Failed("the verification that is owed did not work")
 	}
-	r := hook.Result{Control: &run.Control}
+	r := hook.Result{Control: &run.Control, Also: located(dir, nil)}
 	if run.Fix != nil && run.Fix.Safe {
 		r.Repair = run.Fix.Instructions
 	}
@@ -153,9 +153,17 @@ func verifyFolder(ctx context.Context, env Env, dir string) hook.Finding {
 				}
 			}
 		}
-		if r.Also, err = json.Marshal(run.Decision); err != nil {
+		decided, err := json.Marshal(run.Decision)
+		if err != nil {
 			return hook.Failed("an internal failure")
 		}
+		r.Also = located(dir, decided)
 	}
 	return hook.Judge(r)
+}
+
+// located makes a result one of its folder: a session may work in several that come to
+// the same.
+func located(dir string, result []byte) []byte {
+	return append(append([]byte(dir), 0), result...)
 }

@@ -438,6 +438,27 @@ func TestAFolderWithoutARepositoryIsNoPass(t *testing.T) {
 	})
 }
 
+// What was told about one repository was not told about another.
+func TestAResultBelongsToItsRepository(t *testing.T) {
+	for name, path := range map[string]string{"of the check": ".claude/settings.json", "of the verification": "tools/tools.json"} {
+		text := `{"permissions": {"allow": ["Bash(*)"]}}`
+		if name == "of the verification" {
+			text = strings.Replace(agreedTools, `"readOnlyHint": true`, `"destructiveHint": true`, 1)
+		}
+		c := change{adopted: true, worktree: map[string]string{path: text}}
+		a := newAgent(t, hook.Codex, c.build(t))
+		for range 2 {
+			if s := a.stop(t, false); !s.blocks() {
+				t.Errorf("%s: %+v", name, s)
+			}
+			if s := a.stop(t, true); !s.passes() {
+				t.Errorf("%s: %+v", name, s)
+			}
+			a.dir = c.build(t)
+		}
+	}
+}
+
 func TestAPersonWhoAbortsIsNotTalkedTo(t *testing.T) {
 	a := newAgent(t, hook.Cursor, waiting(t))
 	a.event = strings.Replace(stopEvent(a.host, a.session, a.dir, false), "completed", "aborted", 1)
