@@ -47,8 +47,8 @@ type triggerFlags struct {
 	given                               func(flag string) bool
 }
 
-// workingTree is what --git-diff stands for without a value; no ref begins so.
-const workingTree = "\x00"
+// workingTree is what --git-diff stands for without a value; no ref is called so.
+const workingTree = "."
 
 func triggerCommand(env Env) *cobra.Command {
 	f := &triggerFlags{}
@@ -65,7 +65,7 @@ func triggerCommand(env Env) *cobra.Command {
 	flags.BoolVar(&f.present, "manifest-present", false, "take it that the workspace has a manifest (default: look)")
 	flags.BoolVar(&f.requested, "user-requested", false, "a person asked for the gate: no stop condition holds")
 	flags.StringVar(&f.text, "diff-text", "", "the text of a unified diff; - reads stdin")
-	flags.StringVar(&f.revision, "git-diff", "", "take the change from git: the working tree, or a range base...head")
+	flags.StringVar(&f.revision, "git-diff", "", "take the change from git: the working tree, or a `range` base...head")
 	flags.Lookup("git-diff").NoOptDefVal = workingTree
 	flags.BoolVar(&f.list, "list-rules", false, "print the catalogue instead")
 	flags.BoolVar(&f.json, "json", false, "print the answer as JSON (the default in agent mode)")
