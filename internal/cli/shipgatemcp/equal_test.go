@@ -3,13 +3,18 @@ package shipgatemcp_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"plimsoll.dev/internal/cli/shipgate"
+	"plimsoll.dev/internal/cli/shipgatemcp"
 )
 
 type arguments = map[string]any
@@ -138,6 +143,46 @@ func TestTheBytesAreThoseOfTheProgram(t *testing.T) {
 				t.Errorf("something was written:\n%s\n---\n%s", was, is)
 			}
 		})
+	}
+}
+
+// Calls at once do not meet: each is answered as if it were alone. The server runs
+// in this process, so that the race detector sees it.
+func TestCallsAtOnceDoNotMeet(t *testing.T) {
+	dir := repository(t, "typescript-mcp")
+	questions := twins(t, dir)
+	theirs, out := io.Pipe()
+	in, ours := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- shipgatemcp.Main([]string{"--workspace", dir}, shipgate.Env{Dir: t.TempDir(), Stdin: in, Stdout: out, Stderr: io.Discard, Environ: environ()})
+	}()
+	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	s, err := c.Connect(t.Context(), &mcp.IOTransport{Reader: theirs, Writer: ours}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make([]string, len(questions))
+	for i, q := range questions {
+		want[i], _ = called(t, s, q.tool, q.asked)
+	}
+	var all sync.WaitGroup
+	for range 2 {
+		for i, q := range questions {
+			all.Go(func() {
+				r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: q.tool, Arguments: q.asked})
+				if err != nil || r.IsError || r.Content[0].(*mcp.TextContent).Text != want[i] {
+					t.Errorf("%s %.200v: %+v, %v", q.tool, q.asked, r, err)
+				}
+			})
+		}
+	}
+	all.Wait()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := <-code; got != 0 {
+		t.Errorf("exit code %d", got)
 	}
 }
 
