@@ -2,6 +2,10 @@ package hook_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -202,6 +206,40 @@ func TestPatienceLiesWithinEveryHosts(t *testing.T) {
 		}
 		if n := h.Limit(); n != 0 && hook.HostSeconds > n {
 			t.Errorf("%s has a limit of %d s", h, n)
+		}
+	}
+}
+
+// People read the facts of the hosts in the specification.
+func TestTheSpecificationRepeatsTheFacts(t *testing.T) {
+	text, err := os.ReadFile(filepath.FromSlash("../../../docs/spec/verification.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func(n int, unit string) string {
+		if n == 0 {
+			return "no number"
+		}
+		return strconv.Itoa(n) + unit
+	}
+	for _, h := range hook.Hosts() {
+		e, events := hook.Entries(h)[0], h.Events()
+		hooked := "`" + events[0] + "`"
+		if len(events) > 1 {
+			hooked += " (`" + strings.Join(events[1:], "`, `") + "`)"
+		}
+		row := "\n| `" + string(h) + "` | " + strings.Join([]string{"`" + e.File + "`", hooked, number(h.Limit(), " s"), number(h.Loops(), " times")}, " | ") + " | "
+		if e.Event != events[0] || !strings.Contains(string(text), row) {
+			t.Errorf("there is no row%s", row)
+		}
+	}
+	for _, part := range []string{
+		fmt.Sprintf("The gate gives itself %d s", hook.GateSeconds), fmt.Sprintf("kills it after %d s", hook.ShellSeconds),
+		fmt.Sprintf("asks %d s of the host", hook.HostSeconds), fmt.Sprintf("After %d times in one turn", hook.Patience),
+		fmt.Sprintf("%d MiB", hook.MaxEvent>>20), fmt.Sprintf("%d KiB", hook.MaxMemory>>10),
+	} {
+		if !strings.Contains(string(text), part) {
+			t.Errorf("it does not say %q", part)
 		}
 	}
 }
