@@ -14,9 +14,12 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
 
 	"plimsoll.dev/internal/mcp/gate"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var names = []string{gate.Capabilities, gate.Check, gate.Explain, gate.Handoff, gate.Preflight}
 
