@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"plimsoll.dev/internal/cli/shipgate"
 )
@@ -277,5 +281,112 @@ func TestPreflightExamplesWork(t *testing.T) {
 	}
 	if ran < 5 {
 		t.Errorf("only %d examples in %q", ran, block)
+	}
+}
+
+// plannedDiff is a random diff over files of a workspace: edits, additions,
+// deletions, moves and changes of a mode, some of them wrong.
+func plannedDiff(t *rapid.T, files map[string]string) string {
+	names := append(slices.Sorted(maps.Keys(files)), ".mcp.json", "docs/CLAUDE.md", "src/new.py", ".github/workflows/a.yml", "linked/settings.json")
+	texts := []string{
+		"a\n", "Ask first.\n", `{"permissions": {"allow": ["Bash(*)"]}}` + "\n", `{"permissions": {"deny": ["Read(./x)"]}}` + "\n",
+		"sandbox_mode = \"danger-full-access\"\n", plannedFiles["shipgate.yaml"] + "  - {id: more, type: mcp, path: more.json}\n", "{", "",
+	}
+	var b strings.Builder
+	for range rapid.IntRange(1, 3).Draw(t, "records") {
+		name := rapid.SampledFrom(names).Draw(t, "name")
+		old, there := files[name]
+		text := rapid.SampledFrom(texts).Draw(t, "text")
+		to := name
+		if rapid.IntRange(0, 9).Draw(t, "moves") == 0 {
+			to = rapid.SampledFrom(names).Draw(t, "to")
+		}
+		b.WriteString("diff --git a/" + name + " b/" + to + "\n")
+		left, right := "a/"+name, "b/"+to
+		switch kind := rapid.IntRange(0, 9).Draw(t, "kind"); {
+		case !there:
+			b.WriteString("new file mode 100644\n")
+			left, old = "/dev/null", ""
+		case kind == 0:
+			b.WriteString("deleted file mode 100644\n")
+			right, text = "/dev/null", ""
+		case kind == 1:
+			b.WriteString("old mode 100644\nnew mode 100755\n")
+			continue
+		case to != name:
+			b.WriteString("rename from " + name + "\nrename to " + to + "\n")
+		}
+		was, is := strings.SplitAfter(strings.TrimSuffix(old, "\n"), "\n"), strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+		if old == "" {
+			was = nil
+		}
+		if text == "" {
+			is = nil
+		}
+		from, upto := min(1, len(was)), min(1, len(is))
+		b.WriteString("--- " + left + "\n+++ " + right + "\n")
+		fmt.Fprintf(&b, "@@ -%d,%d +%d,%d @@\n", from, len(was), upto, len(is))
+		for _, l := range was {
+			b.WriteString("-" + strings.TrimSuffix(l, "\n") + "\n")
+		}
+		for _, l := range is {
+			b.WriteString("+" + strings.TrimSuffix(l, "\n") + "\n")
+		}
+	}
+	return b.String()
+}
+
+var plannedFiles = map[string]string{
+	"shipgate.yaml": "version: \"0.1\"\nproject: {name: shop}\nagent: {name: helper, declared_purpose: [look up orders]}\nenvironment: {target: staging}\ntool_sources:\n  - {id: shop, type: mcp, path: tools.json}\n",
+	"tools.json":    "{\"tools\": []}\n", "more.json": "{\"tools\": []}\n", "src/app.py": "print(1)\n", "AGENTS.md": "Ask first.\n",
+	".claude/settings.json": "{\"permissions\": {\"deny\": [\"Read(./x)\"]}}\n", ".codex/config.toml": "model = \"x\"\n",
+	"policies/agent-boundary.shipgate.yaml": "version: 1\n", "real/settings.json": "{}\n", "docs/agents.txt": "Ask.\n",
+}
+
+func TestPreflightOfRandomDiffsAsksForWhatCheckAsks(t *testing.T) {
+	dir := t.TempDir()
+	must := func(errs ...error) {
+		t.Helper()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.Mkdir(filepath.Join(dir, ".git"), 0o755))
+	for name, text := range plannedFiles {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		must(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644))
+	}
+	must(os.Symlink("docs/agents.txt", filepath.Join(dir, "CLAUDE.md")), os.Symlink("real", filepath.Join(dir, "linked")))
+	env := shipgate.Env{Dir: dir}
+	asked, passed := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		text := plannedDiff(rt, plannedFiles)
+		code, stdout, stderr := call(env, text, []string{"check", "--agent", "codex", "--diff", "-"})
+		var checked boundaryResult
+		if err := json.Unmarshal(stdout, &checked); code != 0 || err != nil {
+			rt.Fatalf("check: %d %s %v", code, stderr, err)
+		}
+		code, stdout, stderr = call(env, text, []string{"preflight", "--json", "--diff", "-"})
+		var r preflightResult
+		if err := errors.Join(validPreflight(stdout), json.Unmarshal(stdout, &r)); code != 0 || err != nil {
+			rt.Fatalf("preflight: %d %s %v", code, stderr, err)
+		}
+		if slices.Contains([]string{"require_review", "block"}, checked.Decision) {
+			asked++
+			if !r.RequiresHumanReview {
+				// The one change that preflight knows more of: what lies at the
+				// paths of added sources (docs/decisions/0080, D6).
+				for _, v := range checked.Violations {
+					if v.Path != "shipgate.yaml" || v.Evidence.kind() != "protected_surface_unclassified" {
+						rt.Fatalf("check: %s\npreflight: %s\n%s", checked.Violations, r.Control.Reason, text)
+					}
+				}
+			}
+		} else if !r.RequiresHumanReview {
+			passed++
+		}
+	})
+	if asked == 0 || passed == 0 {
+		t.Errorf("%d were asked for and %d passed: these diffs try nothing", asked, passed)
 	}
 }
