@@ -23,6 +23,7 @@ type Workspace struct {
 	Names   []string
 	ByGit   bool
 	Partial bool // there are more than Names holds
+	Nested  int  // repositories inside of it that git does not know; their files are not listed
 
 	side *workSide
 }
@@ -72,7 +73,11 @@ func (w *Workspace) list(ctx context.Context, below string, environ []string) er
 	err = repo.stream(ctx, nil, func(in *bufio.Reader) error {
 		return fields(in, func(f []byte) (int, error) {
 			name, inside := strings.CutPrefix(string(f), prefix)
-			if !inside || name == "" || strings.HasSuffix(name, "/") || names[name] { // a repository inside of this one is not its own
+			switch {
+			case !inside || name == "" || names[name]:
+				return 0, nil
+			case strings.HasSuffix(name, "/"):
+				w.Nested++
 				return 0, nil
 			}
 			if len(names) == workspaceNames {

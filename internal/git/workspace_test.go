@@ -34,7 +34,7 @@ func TestAWorkspaceHoldsWhatGitTracksOrDoesNotIgnore(t *testing.T) {
 	}
 	w := openWorkspace(t, r.root, ".")
 	want := []string{".gitignore", "a.py", "new.py", "sub/b.py", "sub/deep/d.py", "sub/gone.py", "sub/new.py"}
-	if d := cmp.Diff(want, w.Names); d != "" || !w.ByGit || w.Partial || w.Root != r.root {
+	if d := cmp.Diff(want, w.Names); d != "" || !w.ByGit || w.Partial || w.Nested != 1 || w.Root != r.root {
 		t.Errorf("%s %+v", d, w)
 	}
 	w = openWorkspace(t, r.root, "sub")

@@ -180,4 +180,5 @@ type Options struct {
 	Workspace string // as commands are to name it; "" is "."
 	Listed    string // where the list of files comes from: git or walk
 	Partial   bool   // the list of files has an end before the workspace has
+	Nested    int    // repositories inside of the workspace, whose files are not listed
 }

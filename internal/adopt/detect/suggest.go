@@ -24,9 +24,17 @@ func (s *survey) suggest() {
 	}
 	s.mcpServers()
 	slices.SortStableFunc(s.shapes, func(a, b shape) int { return slices.Index(Types, a.Type) - slices.Index(Types, b.Type) })
+	var flows []string
 	for _, sh := range s.shapes {
-		s.shape(sh)
+		switch sh.Type {
+		case N8N, Conductor:
+			flows = append(flows, sh.file)
+		default:
+			s.shape(sh)
+		}
 	}
+	s.n8n(flows)
+	s.conductor(flows)
 	if len(s.out.Found) > maxListed {
 		s.note("too_many_sources", ".", 0, "only the first of "+counted(len(s.out.Found), "source")+" are suggested")
 		s.out.Found = s.out.Found[:maxListed]
@@ -396,6 +404,56 @@ func (s *survey) mcpServers() {
 				}
 			}
 		}
+	}
+}
+
+// n8n suggests the workflows of n8n: a block, in which one may call another.
+func (s *survey) n8n(flows []string) {
+	var good []string
+	project := ""
+	for _, name := range s.of(N8N, "shape") {
+		if !slices.Contains(flows, name) {
+			continue
+		}
+		set, y, failed := s.best([][]Found{{s.row(N8N, name, "", s.projectOf(name))}})
+		if failed != nil || set == nil {
+			s.keep(N8N, []string{name}, nil, y, failed)
+			continue
+		}
+		good = append(good, name)
+		if p := s.projectOf(name); project == "" || project == p {
+			project = p
+		} else {
+			project = "."
+		}
+	}
+	if len(good) == 0 {
+		return
+	}
+	f := s.row(N8N, good[0], "", project)
+	f.Entries = good[:min(len(good), maxListed)]
+	set, y, failed := s.best([][]Found{{f}})
+	s.keep(N8N, good, set, y, failed)
+}
+
+// conductor suggests workflows of Conductor. One runs another by its name, inside
+// of one source.
+func (s *survey) conductor(flows []string) {
+	files := slices.DeleteFunc(s.of(Conductor, "shape"), func(name string) bool { return !slices.Contains(flows, name) })
+	projects, group := s.byProject(files)
+	for _, p := range projects {
+		list := group[p]
+		var sets [][]Found
+		if len(list) <= maxSingle {
+			var single []Found
+			for _, name := range list {
+				single = append(single, s.row(Conductor, name, "", p))
+			}
+			sets = append(sets, single)
+		}
+		sets = append(sets, []Found{s.row(Conductor, common(list), "", p)})
+		set, y, failed := s.best(sets)
+		s.keep(Conductor, list, set, y, failed)
 	}
 }
 

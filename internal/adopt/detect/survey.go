@@ -99,6 +99,9 @@ func (s *survey) names(files []string) {
 		names = names[:min(len(names), maxNames)]
 		s.note("too_many_files", ".", 0, counted(len(names), "file")+" were looked at; the workspace has more")
 	}
+	if s.opt.Nested > 0 || slices.Contains(names, ".gitmodules") {
+		s.note("nested_repositories", ".", 0, "repositories and submodules inside of the workspace are not looked at; detect them on their own")
+	}
 	unnamed := 0
 	for _, name := range names {
 		if !fs.ValidPath(name) || name == "." || !nameable(name) {

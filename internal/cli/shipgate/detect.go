@@ -59,7 +59,7 @@ func detected(ctx context.Context, env Env, workspace string) (*detect.Result, e
 
 // lookAt looks at a folder that is open.
 func lookAt(w *git.Workspace, workspace string) (*detect.Result, error) {
-	opt := detect.Options{Name: filepath.Base(w.Dir), Workspace: filepath.ToSlash(workspace), Listed: "walk", Partial: w.Partial}
+	opt := detect.Options{Name: filepath.Base(w.Dir), Workspace: filepath.ToSlash(workspace), Listed: "walk", Partial: w.Partial, Nested: w.Nested}
 	if w.ByGit {
 		opt.Listed = "git"
 	}
