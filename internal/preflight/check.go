@@ -53,13 +53,27 @@ func (e *evaluation) sourceKinds(text []byte) map[string]string {
 	return kinds
 }
 
+// linked says whether a path is a link, or one of its folders is.
+func (e *evaluation) linked(name string) bool {
+	for at := name; at != ""; at = parent(at) {
+		if i, found := e.find(at); found && e.in.Tree[i].Link != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// find is the place of a name in the tree, or where it would be.
+func (e *evaluation) find(name string) (at int, found bool) {
+	return slices.BinarySearchFunc(e.in.Tree, name, func(f File, s string) int { return strings.Compare(f.Path, s) })
+}
+
 // lies says whether a plain file, or a folder with something in it, lies at a
 // path none of whose folders is a link.
 func (e *evaluation) lies(name string) (file, folder bool) {
-	at, found := slices.BinarySearchFunc(e.in.Tree, name, func(f File, s string) int { return strings.Compare(f.Path, s) })
-	if found {
+	if at, found := e.find(name); found {
 		return e.in.Tree[at].Link == "" && !e.in.Tree[at].Unread, false
 	}
-	next, _ := slices.BinarySearchFunc(e.in.Tree, name+"/", func(f File, s string) int { return strings.Compare(f.Path, s) })
+	next, _ := e.find(name + "/")
 	return false, next < len(e.in.Tree) && strings.HasPrefix(e.in.Tree[next].Path, name+"/")
 }

@@ -162,6 +162,15 @@ func TestWithoutAManifestThereIsNoPolicy(t *testing.T) {
 	if *r.VerificationCommand != "agents-shipgate verify --preview --json" {
 		t.Error(*r.VerificationCommand)
 	}
+	files["real.yaml"] = text(manifest)
+	files["shipgate.yaml"] = link("real.yaml")
+	r = evaluate(t, input(t, files, touching("src/app.py")))
+	if r.PolicySnapshotHash != nil || !strings.Contains(strings.Join(r.Notes, "\n"), "no manifest is read through a link") {
+		t.Errorf("%+v", r.Notes)
+	}
+	if r = evaluate(t, input(t, files, touching("real.yaml"))); len(r.Touches) != 1 || r.Touches[0].Kind != "manifest" {
+		t.Errorf("%+v", r.Touches)
+	}
 	files["shipgate.yaml"] = text("version: '9'\n")
 	r = evaluate(t, input(t, files, touching("src/app.py")))
 	if r.PolicySnapshotHash != nil || !strings.Contains(strings.Join(r.Notes, "\n"), "shipgate.yaml cannot be read") {
