@@ -10,8 +10,11 @@ import (
 	"strings"
 )
 
-// workspaceNames is the most names that a Workspace lists.
-const workspaceNames = 200_000
+// The bounds of a Workspace.
+const (
+	workspaceNames = 200_000
+	maxLevels      = 64 // of folders that are walked
+)
 
 // Workspace is a folder as it lies on disk, with the files that belong to it:
 // those that git tracks and those it does not ignore, or all of them where there
@@ -108,7 +111,9 @@ func (w *Workspace) walk() error {
 			w.Partial = true
 			return fs.SkipDir
 		case e.IsDir():
-			if name != "." && slices.Contains(unwalked, e.Name()) || strings.Count(name, "/") > 64 {
+			deep := strings.Count(name, "/") > maxLevels
+			w.Partial = w.Partial || deep
+			if name != "." && slices.Contains(unwalked, e.Name()) || deep {
 				return fs.SkipDir
 			}
 			return nil
