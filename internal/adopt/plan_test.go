@@ -217,6 +217,7 @@ func TestPreCommitOfOtherForms(t *testing.T) {
 		"{repos: []}\n":                                                                                adopt.Skipped,
 		"- a list\n":                                                                                   adopt.Skipped,
 		"a: b: c\n":                                                                                    adopt.Skipped,
+		"x: |+\n  the blank line would be its own\n":                                                   adopt.Skipped,
 		"a: 1\n...\n":                                                                                  adopt.Skipped,
 		"repos:\n-\n  repo: x\n":                                                                       adopt.Appended,
 		"---\n# comment\nfail_fast: true\n":                                                            adopt.Appended,
