@@ -40,7 +40,7 @@ func Command(h Host) string {
 	for i := range ticks {
 		ticks[i] = strconv.Itoa(i + 1)
 	}
-	forms, fallback, word := `0{}|0{?followup_message?:?*?}`, `printf %s "$0";exit 0`, string(line(cursorAnswer{NoAnswer}))
+	forms, fallback, word := `0{}|0{?followup_message?:?*?}`, `printf %s "$0"`, string(line(cursorAnswer{NoAnswer}))
 	if f.speaks {
 		forms = `0{}|0{?decision?:?block?,?reason?:?*?}|0{?systemMessage?:?*?}|0{?continue?:false,?stopReason?:?*?}`
 		fallback, word = `printf %s "$0">&2;exit 2`, NoAnswer

@@ -88,9 +88,9 @@ func (m *sessionMemory) remember(digest string, told int) {
 	}
 	draft := m.name + "." + rand.Text() + ".tmp"
 	if err := root.WriteFile(draft, m.was.With(digest, told).Bytes(), 0o600); err == nil {
-		err = root.Rename(draft, m.name)
-		if err == nil {
-			tidy(root)
+		// Last of all: who is killed after it and before the end has told nobody.
+		tidy(root)
+		if err := root.Rename(draft, m.name); err == nil {
 			return
 		}
 	}
