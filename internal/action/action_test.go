@@ -93,6 +93,10 @@ func TestAPullRequestThatPassesIsToldOnceAndUpdated(t *testing.T) {
 
 func TestTheVerdictEndsTheJobAsThePolicyHasIt(t *testing.T) {
 	t.Parallel()
+	origins := map[string]*origin{}
+	for _, layer := range []string{"passes", "review", "blocked"} {
+		origins[layer] = newOrigin(t, layer)
+	}
 	for _, c := range []struct {
 		layer, policy, verdict, conclusion string
 		more                               []string
@@ -111,7 +115,7 @@ func TestTheVerdictEndsTheJobAsThePolicyHasIt(t *testing.T) {
 		t.Run(strings.Join(append([]string{c.layer, c.policy}, c.more...), " "), func(t *testing.T) {
 			t.Parallel()
 			f, api := newForge(t)
-			o := newOrigin(t, c.layer)
+			o := origins[c.layer]
 			j := o.pull(t, api, 1)
 			j.inputs = with(j.inputs, append(c.more, "check_run_policy", c.policy, "check_run", "true", "check_run_name", "gate", "upload_sarif", "false", "upload_artifact", "false")...)
 			r := j.run()
@@ -201,7 +205,7 @@ func TestTheBaseIsMadeAvailable(t *testing.T) {
 		failed  bool
 	}{
 		{"the merge, shallow", func(*job) {}, map[string]string{"merge_verdict": "blocked", "capability_changes_added": "1"}, false},
-		{"the head, shallow", func(j *job) { j.workspace = o.checkout("refs/pull/7/head", 1) }, map[string]string{"merge_verdict": "blocked", "capability_changes_added": "1"}, false},
+		{"the head, shallow", func(j *job) { j.workspace = o.checkout(t, "refs/pull/7/head", 1) }, map[string]string{"merge_verdict": "blocked", "capability_changes_added": "1"}, false},
 		{"a branch as the base", func(j *job) { j.inputs = with(j.inputs, "base_ref", "main") }, map[string]string{"merge_verdict": "blocked", "capability_changes_added": "1"}, false},
 		{"a remote branch as the base", func(j *job) { j.inputs = with(j.inputs, "base_ref", "origin/main") }, map[string]string{"merge_verdict": "blocked"}, false},
 		{"a head by its id", func(j *job) { j.inputs = with(j.inputs, "head_ref", o.head) }, map[string]string{"merge_verdict": "blocked"}, false},
@@ -301,17 +305,17 @@ func TestWhatDidNotRunNeverPasses(t *testing.T) {
 		"a base that is not there": {`base_ref names no commit`, input("base_ref", "nowhere")},
 		"a base that is a flag":    {`base_ref names no commit`, input("base_ref", "--output=x")},
 		"a scan without a verdict": {`no verdict about a merge`, input("verify_mode", "scan", "check_run_policy", "require-mergeable")},
-		"the base was checked out": {`neither the head of the pull request nor`, func(j *job) { j.workspace = o.checkout("refs/heads/main", 1) }},
+		"the base was checked out": {`neither the head of the pull request nor`, func(j *job) { j.workspace = o.checkout(t, "refs/heads/main", 1) }},
 		"nothing was checked out":  {`holds no commit`, func(j *job) { j.workspace = t.TempDir() }},
 		"the target's own event": {`neither the head of the pull request nor`, func(j *job) {
-			j.event, j.sha, j.ref, j.workspace = "pull_request_target", o.base, "refs/heads/main", o.checkout("refs/heads/main", 0)
+			j.event, j.sha, j.ref, j.workspace = "pull_request_target", o.base, "refs/heads/main", o.checkout(t, "refs/heads/main", 0)
 		}},
 		"an event without a base": {`names no base`, func(j *job) { j.event, j.payload = "schedule", map[string]any{} }},
 		"a base that is gone": {`could not be fetched`, func(j *job) {
 			j.event, j.payload = "push", map[string]any{"before": strings.Repeat("d", 40)}
 		}},
 		"an origin that is gone": {`could not be fetched`, func(j *job) {
-			j.workspace = o.checkout("refs/pull/7/head", 1)
+			j.workspace = o.checkout(t, "refs/pull/7/head", 1)
 			git(t, j.workspace, "remote", "set-url", "origin", "file:///nowhere")
 		}},
 	} {
@@ -387,7 +391,7 @@ func TestTheUploadIsPackedSARIF(t *testing.T) {
 	f.login = "deployer"
 	o := newOrigin(t, "blocked")
 	j := o.pull(t, api, 1)
-	j.workspace, j.sha = o.checkout("refs/pull/7/head", 1), o.merge
+	j.workspace, j.sha = o.checkout(t, "refs/pull/7/head", 1), o.merge
 	ended(t, j.run(), false, map[string]string{"status": "evaluated"})
 	if len(f.sarifs) != 1 || f.sarifs[0]["ref"] != "refs/pull/7/head" || f.sarifs[0]["commit_sha"] != o.head {
 		t.Fatalf("code scanning got %v", f.sarifs)

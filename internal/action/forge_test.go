@@ -237,7 +237,7 @@ func git(t *testing.T, dir string, args ...string) string {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
+		"PATH=" + os.Getenv("PATH"), "HOME=/nowhere", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
 		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z",
 	}
 	out, err := cmd.CombinedOutput()
@@ -297,22 +297,22 @@ func (o *origin) commit(layer string) string {
 }
 
 // checkout is what actions/checkout leaves: ref at depth, or everything for 0.
-func (o *origin) checkout(ref string, depth int) string {
-	o.t.Helper()
-	dir := filepath.Join(o.t.TempDir(), "work", "shop")
+func (o *origin) checkout(t *testing.T, ref string, depth int) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "work", "shop")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		o.t.Fatal(err)
+		t.Fatal(err)
 	}
-	git(o.t, dir, "init", "-q", "-b", "main")
-	git(o.t, dir, "remote", "add", "origin", "file://"+o.dir)
+	git(t, dir, "init", "-q", "-b", "main")
+	git(t, dir, "remote", "add", "origin", "file://"+o.dir)
 	args := []string{"fetch", "-q", "--no-tags"}
 	if depth > 0 {
 		args = append(args, fmt.Sprintf("--depth=%d", depth), "origin", "+"+ref+":refs/remotes/checkout")
 	} else {
 		args = append(args, "origin", "+refs/heads/*:refs/remotes/origin/*", "+"+ref+":refs/remotes/checkout")
 	}
-	git(o.t, dir, args...)
-	git(o.t, dir, "checkout", "-q", "--force", "refs/remotes/checkout")
+	git(t, dir, args...)
+	git(t, dir, "checkout", "-q", "--force", "refs/remotes/checkout")
 	return dir
 }
 
@@ -320,7 +320,7 @@ func (o *origin) checkout(ref string, depth int) string {
 func (o *origin) pull(t *testing.T, api string, depth int) *job {
 	t.Helper()
 	return &job{
-		t: t, temp: filepath.Join(t.TempDir(), "_temp"), workspace: o.checkout("refs/pull/7/merge", depth), event: "pull_request",
+		t: t, temp: filepath.Join(t.TempDir(), "_temp"), workspace: o.checkout(t, "refs/pull/7/merge", depth), event: "pull_request",
 		payload: map[string]any{
 			"pull_request": map[string]any{
 				"number": 7, "title": "::error::x\nstatus=evaluated",

@@ -100,7 +100,7 @@ func TestTheBaseOfAPrivateRepositoryIsFetchedWithTheToken(t *testing.T) {
 		t.Error("nothing was fetched")
 	}
 	j.inputs = with(j.inputs, "github_token", "")
-	j.workspace = o.checkout("refs/pull/7/merge", 1)
+	j.workspace = o.checkout(t, "refs/pull/7/merge", 1)
 	git(t, j.workspace, "remote", "set-url", "origin", s.URL+"/"+repository)
 	silent(t, j.run())
 }
