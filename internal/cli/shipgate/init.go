@@ -27,7 +27,8 @@ as diffs. A second run changes nothing.
 
 The manifest says nothing that only a person can know; what is open is listed as
 questions, each with a patch. Where there is a manifest it stays as it is, and
-only parts that are named with a flag are written.
+only parts that are named with a flag are written; with instructions come the
+contract and the line of .gitignore.
 
 What init writes is part of the boundary that the gate guards: check shows it to
 a person, once.
@@ -157,7 +158,7 @@ func (f *initFlags) plan(ctx context.Context, env Env, root *os.Root, opt adopt.
 	}
 	named := slices.Concat(opt.Instructions, opt.Hooks)
 	switch {
-	case f.instructions == "default" && !f.minimal || f.instructions == "default" && f.instructionsGiven:
+	case f.instructions == "default" && (f.instructionsGiven || !f.minimal && !adopted):
 		opt.Instructions, named = adopt.Usual(root.FS()), opt.Hooks
 	case f.instructions == "all":
 		named = opt.Hooks
@@ -174,8 +175,9 @@ func (f *initFlags) plan(ctx context.Context, env Env, root *os.Root, opt adopt.
 			return nil, err
 		}
 	}
-	opt.Ignore = true
-	if !f.minimal {
+	// Instructions speak of the contract and of the reports folder.
+	opt.Ignore = !adopted || len(opt.Instructions) > 0
+	if opt.Ignore && !f.minimal {
 		opt.Contract = agreed
 	}
 	plan := adopt.Install(root.FS(), opt)
