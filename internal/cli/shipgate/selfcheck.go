@@ -224,6 +224,10 @@ func readOlder(examples fs.FS) error {
 func surface() map[string][]string {
 	return map[string][]string{
 		"contract":    {"contract", "--json"},
+		"detect":      {"detect", "--json"},
+		"init":        {"init", "--json"},
+		"preflight":   {"preflight", "--changed-files", "AGENTS.md", "--json"},
+		"trigger":     {"trigger", "--json", "README.md"},
 		"explain":     {"explain", rule.Catalogue()[0].ID, "--json"},
 		"fixture":     {"fixture", "missing-install"},
 		"list-checks": {"list-checks", "--json"},
