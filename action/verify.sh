@@ -182,6 +182,16 @@ else
   code=0
   "$SHIPGATE" "$mode" "${args[@]}" >"$work/result.json" 2>"$work/stderr" || code=$?
   foreign "$work/stderr"
+  # The packet for the next agent. It repeats what was decided; without it nothing
+  # else changes.
+  if [[ $mode == verify && ($code -eq 0 || $code -eq 20) ]]; then
+    if "$SHIPGATE" agent handoff --from "$reports/verifier.json" --json >"$work/handoff.json" 2>"$log"; then
+      cp "$work/handoff.json" "$reports/agent-handoff.json"
+    else
+      foreign "$log"
+      complain warning 'There is no packet for the next agent.'
+    fi
+  fi
   outcome+=(--result "$work/result.json" --stderr "$work/stderr" --exit-code "$code")
 fi
 

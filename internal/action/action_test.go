@@ -2,6 +2,7 @@ package action_test
 
 import (
 	"encoding/base64"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -64,6 +65,7 @@ func TestAPullRequestThatPassesIsToldOnceAndUpdated(t *testing.T) {
 			"status": "evaluated", "conclusion": "success", "exit_code": "0", "decision": "passed", "merge_verdict": "mergeable",
 			"can_merge_without_human": "true", "agent_control_state": "complete", "blocker_count": "0", "trust_root_touched": "false",
 			"report_sarif": "agents-shipgate-reports/report.sarif", "agent_controller_must_stop": "false", "diff_enabled": "true",
+			"agent_handoff_json": "agents-shipgate-reports/agent-handoff.json",
 		})
 		for _, id := range []string{"request_id", "run_id", "receipt_id", "decision_id", "artifact_set_id"} {
 			if got := r.outputs[id]; !strings.HasPrefix(got, "sha256:") || len(got) != 71 {
@@ -222,7 +224,7 @@ func TestTheBaseIsMadeAvailable(t *testing.T) {
 			j.event, j.ref = "push", "refs/heads/change"
 			j.payload = map[string]any{"before": strings.Repeat("0", 40), "repository": map[string]any{"default_branch": "main"}}
 		}, map[string]string{"merge_verdict": "blocked"}, false},
-		{"a scan", func(j *job) { j.inputs = with(j.inputs, "verify_mode", "scan") }, map[string]string{"decision": "blocked", "merge_verdict": "", "report_json": "agents-shipgate-reports/report.json"}, false},
+		{"a scan", func(j *job) { j.inputs = with(j.inputs, "verify_mode", "scan") }, map[string]string{"agent_handoff_json": "", "decision": "blocked", "merge_verdict": "", "report_json": "agents-shipgate-reports/report.json"}, false},
 		{"a scan that fails", func(j *job) { j.inputs = with(j.inputs, "verify_mode", "scan", "check_run_policy", "blocked-fails") }, map[string]string{"decision": "blocked", "conclusion": "failure"}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -259,15 +261,7 @@ func TestWhatDidNotRunNeverPasses(t *testing.T) {
 	o := newOrigin(t, "passes")
 	fake := func(script string) func(*job) {
 		return func(j *job) {
-			j.path = filepath.Join(t.TempDir(), "bin")
-			real := gate(t)
-			text := "#!/bin/bash\nreal=" + real + "/shipgate\nif [[ $1 == --version || $1 == ci ]]; then exec \"$real\" \"$@\"; fi\n" + script + "\n"
-			if err := os.MkdirAll(j.path, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(j.path+"/shipgate", []byte(text), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			j.path = wrapped(t, "if [[ $1 == --version || $1 == ci || $1 == agent ]]; then exec \"$real\" \"$@\"; fi\n"+script)
 		}
 	}
 	input := func(pairs ...string) func(*job) {
@@ -333,6 +327,17 @@ func TestWhatDidNotRunNeverPasses(t *testing.T) {
 	}
 }
 
+// wrapped is a folder with a gate that is a script around the real one.
+func wrapped(t *testing.T, script string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "bin")
+	text := "#!/bin/bash\nreal=" + gate(t) + "/shipgate\n" + script + "\n"
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(dir+"/shipgate", []byte(text), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 func copied(t *testing.T, from, dir string) string {
 	t.Helper()
 	text, err := os.ReadFile(from)
@@ -367,6 +372,26 @@ func TestAGateThatCouldNotDecideFailsAndSaysSo(t *testing.T) {
 	silent(t, j.run())
 	if n := len(f.ours()); n != 1 || !strings.Contains(f.ours()[0].Body, "did not run") {
 		t.Errorf("the comments are %v", f.ours())
+	}
+}
+
+// A packet that is not of this run is not handed on, and changes nothing else.
+func TestAPacketOfAnotherRunIsNotHandedOn(t *testing.T) {
+	t.Parallel()
+	_, api := newForge(t)
+	o := newOrigin(t, "passes")
+	for name, script := range map[string]string{
+		"another run":  `echo '{"reproducibility": {"decision_id": "sha256:0"}}'`,
+		"no packet":    "exit 3",
+		"no JSON":      "echo {",
+		"no such word": "exit 2",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := o.pull(t, api, 1)
+			j.path = wrapped(t, `if [[ $1 == agent ]]; then `+script+`; exit 0; fi; exec "$real" "$@"`)
+			ended(t, j.run(), false, map[string]string{"status": "evaluated", "conclusion": "success", "agent_handoff_json": ""})
+		})
 	}
 }
 

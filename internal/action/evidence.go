@@ -235,6 +235,22 @@ func (e *evidence) file(in *Input, name string) ([]byte, error) {
 	return text, nil
 }
 
+// handoff says whether the folder holds the packet of this run (§15). It is no
+// artifact of the run, so nothing seals it; the decision is its name.
+func (e *evidence) handoff(in *Input) bool {
+	text, err := e.file(in, HandoffFile)
+	if err != nil {
+		return false
+	}
+	var packet struct {
+		Reproducibility struct {
+			DecisionID string `json:"decision_id"`
+		} `json:"reproducibility"`
+	}
+	err = json.Unmarshal(text, &packet)
+	return err == nil && e.verifier.DecisionID != "" && packet.Reproducibility.DecisionID == string(e.verifier.DecisionID)
+}
+
 // maxSentence is how long a reason may be.
 const maxSentence = 1000
 

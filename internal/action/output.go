@@ -18,6 +18,9 @@ var artifactOutputs = []string{
 	"capability_lock_diff_json", "capability_lock_diff_markdown",
 }
 
+// HandoffFile is the packet for the next agent, where the job keeps one.
+const HandoffFile = "agent-handoff.json"
+
 // scanned are the artifacts of a scan, which has no list of them.
 var scanned = map[string]string{"report_json": "report.json", "report_markdown": "report.md", "report_sarif": "report.sarif"}
 
@@ -116,6 +119,9 @@ func outputs(in *Input, e *evidence, status Status) []Output {
 		at := v.Artifacts[key]
 		if name := scanned[key]; in.Scan && decided && name != "" {
 			at = path.Join(in.Folder, name)
+		}
+		if key == "agent_handoff_json" && decided && known && e.handoff(in) {
+			at = path.Join(in.Folder, HandoffFile)
 		}
 		add(key, at)
 	}
