@@ -86,7 +86,7 @@ func TestNearlyTheProtocol(t *testing.T) {
 		var input bytes.Buffer
 		input.WriteString(greeting(rapid.SampledFrom([]string{"2024-11-05", "2025-06-18", "2025-11-25", "1.0"}).Draw(t, "revision")))
 		for range rapid.IntRange(1, 8).Draw(t, "messages") {
-			var line any = message(t)
+			line := message(t)
 			if rapid.IntRange(0, 6).Draw(t, "batch") == 0 {
 				line = []any{line, message(t)}
 			}
