@@ -252,11 +252,9 @@ func (a *asker) tools() {
 	a.add("action_surface.actions", "What does each tool do (effect: read, write, destructive, external_communication, financial_write, production_operation, "+
 		"privileged_data_access, code_execution or identity_access), and with whose authority (mode: none, scoped with auth_type and scopes, unscoped or ambient with a reason)?"+more,
 		set("/action_surface", map[string]any{"actions": all(map[string]any{"effect": Placeholder, "authority": map[string]any{"mode": Placeholder}})}))
-	for _, p := range []struct{ key, why string }{
-		{"require_approval_for_tools", "Which tools run only after a person approved? Keep those that do."},
-		{"require_confirmation_for_tools", "Which tools run only after the user confirmed? Keep those that do."},
-		{"require_idempotency_for_tools", "Which tools may be called twice without doing it twice? Keep those that may."},
-	} {
-		a.add("policies."+p.key, p.why+more, set("/policies", map[string]any{p.key: all(nil)}))
-	}
+	a.add("policies", "Which tools run only after a person approved, which only after the user confirmed, and which may be called twice without doing it twice? "+
+		"Keep in each list those of which it is true."+more,
+		set("/policies", map[string]any{
+			"require_approval_for_tools": all(nil), "require_confirmation_for_tools": all(nil), "require_idempotency_for_tools": all(nil),
+		}))
 }
