@@ -408,6 +408,7 @@ func TestCollect(t *testing.T) {
 	link("AGENTS.md", "docs/rules.md")
 	link(".mcp.json", filepath.Join(outside, "secret.json"))
 	link(".agents", outside)
+	link(".cursor/rules", "../docs")
 	link(".github", "gone")
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -415,19 +416,57 @@ func TestCollect(t *testing.T) {
 	}
 	defer root.Close()
 	got := map[string]string{}
-	names := []string{".agents", ".claude", ".cursor/cli.json", ".github", ".mcp.json", ".vscode/mcp.json", "AGENTS.md", "CLAUDE.md", "docs/rules.md"}
+	names := []string{".agents", ".claude", ".cursor/cli.json", ".cursor/rules", ".github", ".mcp.json", ".vscode/mcp.json", "AGENTS.md", "CLAUDE.md", "docs/rules.md"}
 	for _, f := range hostgrant.Collect(root.FS(), hostgrant.Repository, names) {
 		got[f.Path] = f.Unread
 	}
 	want := map[string]string{
 		".agents": "a link that leads out of the repository or nowhere", ".claude/settings.json": "", ".claude/commands/go.md": "",
 		".cursor/cli.json": "larger than 1 MiB", ".mcp.json": "not to be opened, or a link that leads out", ".vscode/mcp.json": "no plain file",
-		"AGENTS.md": "",
+		"AGENTS.md": "", ".cursor/rules/rules.md": "",
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
+	// The same links, ignored: nothing is hidden.
+	left := map[string]string{}
+	for _, f := range hostgrant.CollectLocal(root.FS(), nil) {
+		left[f.Path] = f.Unread
+	}
+	for path, unread := range map[string]string{
+		".claude/settings.json": "", ".claude/commands/go.md": "", ".mcp.json": want[".mcp.json"], ".agents/skills": want[".agents"],
+	} {
+		if got, there := left[path]; !there || got != unread {
+			t.Errorf("%s is %q, %v", path, got, there)
+		}
+	}
 	if f, there := hostgrant.ReadFile(fstest.MapFS{}, "AGENTS.md"); there {
 		t.Errorf("read %+v", f)
+	}
+}
+
+// What Git ignores is read at the places of hosts, and only what it does not list.
+func TestCollectLocal(t *testing.T) {
+	tree := fstest.MapFS{}
+	for _, name := range []string{
+		".mcp.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/commands/mine/go.md", ".claude/commands/ours.md",
+		".cursor/rules/mine.mdc", ".github/workflows/mine.yml", "AGENTS.md", "sub/AGENTS.md", "README.md", ".claude/agents/no.md",
+	} {
+		tree[name] = &fstest.MapFile{Data: []byte("{}")}
+	}
+	var got []string
+	listed := hostgrant.Collect(tree, hostgrant.Repository, []string{".claude/commands/ours.md", ".claude/settings.json", "AGENTS.md"})
+	for _, f := range hostgrant.CollectLocal(tree, listed) {
+		if f.Scope != hostgrant.LocalStatic || f.Unread != "" {
+			t.Errorf("%+v", f)
+		}
+		got = append(got, f.Path)
+	}
+	slices.Sort(got)
+	want := []string{
+		".claude/commands/mine/go.md", ".claude/settings.local.json", ".cursor/rules/mine.mdc", ".github/workflows/mine.yml", ".mcp.json",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
 	}
 }

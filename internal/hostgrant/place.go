@@ -82,18 +82,21 @@ func hostsThrough(path string) []Host {
 	return slices.Compact(out)
 }
 
-// LocalPlaces are the repository paths of files that people keep for themselves:
-// Git ignores them as a rule, the hosts read them all the same.
-func LocalPlaces() []string {
-	var out []string
+// localPlaces are the fixed repository paths that hosts read, and localFolders
+// those below which they look: what people keep for themselves lies there.
+func localPlaces() (names, folders []string) {
 	for i := range places {
 		for _, p := range places[i].patterns {
-			if p = strings.TrimPrefix(p, "**/"); !strings.ContainsAny(p, "*?[") {
-				out = append(out, p)
+			p = strings.TrimPrefix(p, "**/")
+			fixed, _, pattern := strings.Cut(p, "*")
+			if !pattern {
+				names = append(names, p)
+			} else if folder := strings.TrimSuffix(fixed, "/"); folder != "" && !slices.Contains(folders, folder) {
+				folders = append(folders, folder)
 			}
 		}
 	}
-	return out
+	return names, folders
 }
 
 // UserFile is one configuration file of the user.

@@ -49,21 +49,37 @@ type Input struct {
 func Collect(repository fs.FS, scope Scope, names []string) []File {
 	var out []File
 	for _, name := range names {
-		switch {
-		case Reads(name):
+		switch point := surface.IsLinkPoint(name) && len(hostsThrough(name)) > 0; {
+		case Reads(name) && !(point && folder(repository, name)):
 			if f, there := ReadFile(repository, name); there {
 				f.Path, f.Scope = name, scope
 				out = append(out, f)
 			}
-		case surface.IsLinkPoint(name) && len(hostsThrough(name)) > 0:
+		case point:
 			out = append(out, below(repository, scope, name)...)
 		}
 	}
 	return out
 }
 
-// below is what hosts read where Git lists no folder: behind a link, or in
-// another repository.
+// CollectLocal reads what hosts read at their places in the root of a repository
+// and what is not among the files that Git lists: those that people keep for
+// themselves.
+func CollectLocal(repository fs.FS, listed []File) []File {
+	known := make(map[string]bool, len(listed))
+	for i := range listed {
+		known[listed[i].Path] = true
+	}
+	names, folders := localPlaces()
+	files := Collect(repository, LocalStatic, names)
+	for _, folder := range folders {
+		files = append(files, below(repository, LocalStatic, folder)...)
+	}
+	return slices.DeleteFunc(files, func(f File) bool { return known[f.Path] })
+}
+
+// below is what hosts read in a folder that Git does not list file by file: one
+// behind a link, in another repository, or ignored.
 func below(repository fs.FS, scope Scope, name string) []File {
 	info, err := fs.Stat(repository, name)
 	switch {
@@ -95,6 +111,11 @@ func below(repository fs.FS, scope Scope, name string) []File {
 		out = append(out, File{Path: name, Scope: scope, Unread: "a folder behind a link that could not be read in full"})
 	}
 	return out
+}
+
+func folder(fsys fs.FS, name string) bool {
+	info, err := fs.Stat(fsys, name)
+	return err == nil && info.IsDir()
 }
 
 var errTooMany = errors.New("too many entries")

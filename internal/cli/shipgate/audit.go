@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -143,13 +142,7 @@ func (f *auditFlags) inventory(env Env, w *git.Workspace) *hostgrant.Inventory {
 		Files: hostgrant.Collect(w.Tree, hostgrant.Repository, w.Names),
 	}
 	if in.Scope == hostgrant.LocalStatic {
-		var ignored []string
-		for _, name := range hostgrant.LocalPlaces() {
-			if _, listed := slices.BinarySearch(w.Names, name); !listed {
-				ignored = append(ignored, name)
-			}
-		}
-		in.Files = append(in.Files, hostgrant.Collect(w.Tree, hostgrant.LocalStatic, ignored)...)
+		in.Files = append(in.Files, hostgrant.CollectLocal(w.Tree, in.Files)...)
 		in.Files = append(in.Files, userFiles(env)...)
 	}
 	return hostgrant.Take(in)
