@@ -38,6 +38,8 @@ type Input struct {
 	// System is the operating system whose places of the user were looked at, as
 	// the Go tools name it; only for LocalStatic.
 	System string
+	// Moved are the variables (UserFile.Folder) that name a folder of the user.
+	Moved []string
 	// Partial: the repository has more files than were looked at.
 	Partial bool
 }
@@ -317,7 +319,7 @@ func (t *taking) covered(in Input, host Host, scope Scope) Coverage {
 	} else {
 		for _, f := range UserFiles(in.System) {
 			if f.host == host {
-				c.Expected = append(c.Expected, f.Path(false))
+				c.Expected = append(c.Expected, f.Path(slices.Contains(in.Moved, f.Folder)))
 			}
 		}
 	}

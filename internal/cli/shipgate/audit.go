@@ -143,6 +143,11 @@ func (f *auditFlags) inventory(env Env, w *git.Workspace) *hostgrant.Inventory {
 	}
 	if in.Scope == hostgrant.LocalStatic {
 		in.Files = append(in.Files, hostgrant.CollectLocal(w.Tree, in.Files)...)
+		for _, u := range hostgrant.UserFiles(runtime.GOOS) {
+			if u.Folder != "" && env.lookup(u.Folder) != "" {
+				in.Moved = append(in.Moved, u.Folder)
+			}
+		}
 		in.Files = append(in.Files, userFiles(env)...)
 	}
 	return hostgrant.Take(in)
