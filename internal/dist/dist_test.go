@@ -37,7 +37,8 @@ func TestTwoBuildsAreTheSameBytes(t *testing.T) {
 	names := listing(t, first)
 	archive := "plimsoll-" + plimsoll.Version + "-linux-" + runtime.GOARCH + ".tar.gz"
 	deb := "plimsoll_" + plimsoll.Version + "_" + runtime.GOARCH + ".deb"
-	if want := []string{"SHA256SUMS", archive, deb}; !slices.Equal(names, want) || !slices.Equal(listing(t, second), want) {
+	bare := "shipgate_" + plimsoll.Version + "_linux_" + runtime.GOARCH
+	if want := []string{"SHA256SUMS", archive, deb, bare}; !slices.Equal(names, want) || !slices.Equal(listing(t, second), want) {
 		t.Fatalf("dist wrote %v and %v, want %v", names, listing(t, second), want)
 	}
 	for _, name := range names {
@@ -57,6 +58,9 @@ func TestTwoBuildsAreTheSameBytes(t *testing.T) {
 		if len(files[top+name]) == 0 {
 			t.Errorf("the archive has no %s", name)
 		}
+	}
+	if !bytes.Equal(read(t, filepath.Join(first, bare)), files[top+"shipgate"]) {
+		t.Error("the gate alone is another than the one in the archive")
 	}
 	program := filepath.Join(t.TempDir(), "shipgate")
 	if err := os.WriteFile(program, files[top+"shipgate"], 0o755); err != nil {

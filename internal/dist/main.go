@@ -129,6 +129,7 @@ type release struct {
 	day     time.Time
 	out     string
 	shared  []entry // what every system gets: texts, manual pages, completions
+	names   []string
 }
 
 // prepare empties the folder of what an earlier run left and prints the pages.
@@ -136,15 +137,20 @@ func (r *release) prepare() error {
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return err
 	}
-	old, err := filepath.Glob(filepath.Join(r.out, "plimsoll?*"))
-	if err != nil {
-		return err
+	old := []string{filepath.Join(r.out, sumsFile)}
+	for _, pattern := range []string{"plimsoll?*", "shipgate_*"} {
+		found, err := filepath.Glob(filepath.Join(r.out, pattern))
+		if err != nil {
+			return err
+		}
+		old = append(old, found...)
 	}
-	for _, name := range append(old, filepath.Join(r.out, sumsFile)) {
+	for _, name := range old {
 		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
+	var err error
 	r.shared, err = pages(r.version, r.day)
 	return err
 }
@@ -153,6 +159,11 @@ func (r *release) prepare() error {
 func (r *release) build(ctx context.Context, s system) error {
 	binaries, err := compile(ctx, s)
 	if err != nil {
+		return err
+	}
+	// The gate alone, under the name that action/prepare.sh asks a release for.
+	bare := fmt.Sprintf("shipgate_%s_%s_%s%s", r.version, s.os, s.arch, filepath.Ext(binaries[0].name))
+	if err := r.write(bare, func(f *os.File) error { _, err := f.Write(binaries[0].text); return err }); err != nil {
 		return err
 	}
 	top := fmt.Sprintf("plimsoll-%s-%s-%s", r.version, s.os, s.arch)
@@ -216,6 +227,7 @@ func (r *release) write(name string, fill func(*os.File) error) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("%s: %w", name, err), os.Remove(f.Name()))
 	}
+	r.names = append(r.names, name)
 	return nil
 }
 
@@ -223,18 +235,14 @@ const sumsFile = "SHA256SUMS"
 
 // sums writes the digest of every file, as sha256sum --check reads them.
 func (r *release) sums() error {
-	names, err := filepath.Glob(filepath.Join(r.out, "plimsoll?*"))
-	if err != nil {
-		return err
-	}
-	slices.Sort(names)
+	slices.Sort(r.names)
 	var b strings.Builder
-	for _, name := range names {
-		text, err := os.ReadFile(name)
+	for _, name := range r.names {
+		text, err := os.ReadFile(filepath.Join(r.out, name))
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256(text), filepath.Base(name))
+		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256(text), name)
 	}
 	return r.write(sumsFile, func(f *os.File) error { _, err := f.WriteString(b.String()); return err })
 }
