@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"plimsoll.dev/internal/adopt"
+	"plimsoll.dev/internal/adopt/hook"
 	"plimsoll.dev/internal/gate"
 	"plimsoll.dev/internal/gate/source"
 	"plimsoll.dev/internal/gate/surface"
@@ -277,9 +278,13 @@ func TestWhatIsRenderedIsOnRecord(t *testing.T) {
 		}
 		switch e.Target {
 		case adopt.Manifest, adopt.Contract: // known by their own digest, and by their shape
-		case adopt.CodexHooks, adopt.ClaudeHooks, adopt.CursorHooks:
 		default:
 			sum(e.Target, text)
+		}
+	}
+	for _, h := range hook.Hosts() {
+		for _, e := range hook.Entries(h) {
+			sum(adopt.HooksOf(h), string(e.Value()))
 		}
 	}
 	some := fstest.MapFS{".pre-commit-config.yaml": {Data: []byte("repos:\n- repo: local\n  hooks: []\n")}}
