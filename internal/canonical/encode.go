@@ -39,39 +39,47 @@ func Line(dst []byte, v any) ([]byte, error) {
 
 // Sheet is v as a document of rows: objects are indented by two blanks, and an
 // entry of a list is one line. Members are in declared order, the last line ends.
-func Sheet(v any) ([]byte, error) { return SheetBy(nil, v) }
+func Sheet(v any) ([]byte, error) {
+	d, err := SheetBy(nil, v)
+	return d.Bytes(), err
+}
 
 // SheetBy is Sheet by as many hands as each has: each does n pieces of work in
 // any order or at once. The rows of a long list are such pieces.
-func SheetBy(each func(n int, do func(i int)), v any) ([]byte, error) {
-	e := encoder{dst: newPart(), each: each}
+func SheetBy(each func(n int, do func(i int)), v any) (Doc, error) {
+	e := encoder{dst: newPart(), each: each, sheet: true}
 	e.value(reflect.ValueOf(v))
 	e.dst = append(e.dst, '\n')
 	e.cut()
-	text := slices.Concat(e.parts...)
-	for i := range e.parts {
-		spare.Put(&e.parts[i])
-	}
-	return text, e.err
+	return Doc{e.parts}, e.err
 }
 
 // A document grows by parts: one that is moved whenever it outgrows its place is
-// moved several times over. Parts are used again.
-const partSize = 256 << 10
+// moved several times over. A row that is longer than what is left moves alone.
+const (
+	partSize = 64 << 10
+	partRest = 4 << 10
+)
 
-var spare sync.Pool
+func newPart() []byte { return make([]byte, 0, partSize) }
 
-func newPart() []byte {
-	if p, ok := spare.Get().(*[]byte); ok {
-		return (*p)[:0]
+// cut ends a part and goes on behind it.
+func (e *encoder) cut() {
+	if n := len(e.dst); n > 0 {
+		e.parts = append(e.parts, e.dst[:n:n])
+		e.dst = e.dst[n:]
 	}
-	return make([]byte, 0, partSize+partSize/4)
 }
 
-// cut ends the part that is being written.
-func (e *encoder) cut() {
-	e.parts = append(e.parts, e.dst)
-	e.dst = nil
+// repeat writes what was kept: into a sheet as a part of its own, so that it is
+// not copied.
+func (e *encoder) repeat(text []byte) {
+	if e.sheet && len(text) > partRest/8 {
+		e.cut()
+		e.parts = append(e.parts, text)
+		return
+	}
+	e.dst = append(e.dst, text...)
 }
 
 // AppendOf appends the canonical spelling of the JSON form of any v, without the
@@ -87,6 +95,7 @@ func (s Spelling) AppendOf(dst []byte, v any, without ...string) ([]byte, error)
 type encoder struct {
 	parts   [][]byte // of a sheet, in order, before dst
 	dst     []byte
+	sheet   bool // parts are welcome
 	each    func(n int, do func(i int))
 	depth   int
 	line    bool // everything in one line
@@ -233,7 +242,7 @@ func (e *encoder) shared(of writer, v reflect.Value) {
 	n := v.Len()
 	shares := make([]encoder, (n+share-1)/share)
 	e.each(len(shares), func(s int) {
-		own := encoder{dst: newPart(), depth: e.depth, line: true}
+		own := encoder{dst: newPart(), sheet: true, depth: e.depth, line: true}
 		for i := s * share; i < min(n, (s+1)*share); i++ {
 			own.next(i, true)
 			of(&own, v.Index(i))
@@ -248,7 +257,6 @@ func (e *encoder) shared(of writer, v reflect.Value) {
 			e.err = shares[i].err
 		}
 	}
-	e.dst = newPart()
 }
 
 func mapWriter(t reflect.Type) writer {
@@ -315,7 +323,7 @@ func (e *encoder) next(i int, lines bool) {
 		e.dst = append(e.dst, ',')
 	}
 	if lines {
-		if len(e.dst) >= partSize {
+		if e.sheet && cap(e.dst)-len(e.dst) < partRest {
 			e.cut()
 			e.dst = newPart()
 		}

@@ -66,7 +66,7 @@ func structWriter(t reflect.Type, declared []member) writer {
 	return func(e *encoder, v reflect.Value) {
 		if kept >= 0 && e.line && !e.sorted {
 			if text := v.Field(kept).Field(0).Bytes(); text != nil {
-				e.dst = append(e.dst, text...)
+				e.repeat(text)
 				return
 			}
 		}

@@ -2,6 +2,8 @@ package canonical_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -196,8 +198,11 @@ func TestManyHandsWriteTheSameSheet(t *testing.T) {
 		all.Wait()
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		rows := make([]any, rapid.IntRange(0, 2000).Draw(t, "rows"))
-		row := map[string]any{"text": rapid.StringN(0, 400, 2000).Draw(t, "text"), "list": []int{1, 2}}
+		rows := make([]any, rapid.IntRange(0, 1000).Draw(t, "rows"))
+		text := strings.Repeat(rapid.StringN(0, 40, 200).Draw(t, "text"), rapid.SampledFrom([]int{1, 20, 1000}).Draw(t, "times"))
+		kept := &fact{Name: text}
+		kept.Kept = canonical.Keep(kept)
+		row := map[string]any{"text": text, "list": []int{1, 2}, "kept": kept}
 		for i := range rows {
 			row := maps.Clone(row)
 			row["n"] = i
@@ -208,8 +213,17 @@ func TestManyHandsWriteTheSameSheet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := canonical.SheetBy(atOnce, v); err != nil || !bytes.Equal(got, want) {
+		got, err := canonical.SheetBy(atOnce, v)
+		if err != nil || !bytes.Equal(got.Bytes(), want) {
 			t.Fatalf("%v: %d rows by many hands are other bytes", err, len(rows))
+		}
+		var written bytes.Buffer
+		n, err := got.WriteTo(&written)
+		if err != nil || n != int64(len(want)) || got.Len() != len(want) || !bytes.Equal(written.Bytes(), want) {
+			t.Fatalf("%v: %d of %d bytes were written", err, n, len(want))
+		}
+		if sum := sha256.Sum256(want); got.SHA256() != hex.EncodeToString(sum[:]) {
+			t.Fatal("the digest is not that of the text")
 		}
 	})
 	if _, err := canonical.SheetBy(atOnce, make([]func(), 1000)); err == nil {

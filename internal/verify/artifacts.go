@@ -31,10 +31,13 @@ type Program struct {
 type Artifact struct {
 	Name string // file name in the reports folder
 	Key  string // in artifacts{}
-	Text []byte
+	Doc  canonical.Doc
 
-	sha256 string // of Text, in hex; "" until it is asked for
+	sha256 string // of Doc, in hex; "" until it is asked for
 }
+
+// Text is the bytes of the file.
+func (a *Artifact) Text() []byte { return a.Doc.Bytes() }
 
 // ArtifactNames are all files that a verification may write.
 var ArtifactNames = []string{
@@ -56,7 +59,14 @@ func (a *artifacts) add(name, key string, text []byte, err error) error {
 	if err != nil {
 		return err
 	}
-	a.list = append(a.list, Artifact{Name: name, Key: key, Text: text})
+	return a.addDoc(name, key, canonical.Text(text), nil)
+}
+
+func (a *artifacts) addDoc(name, key string, doc canonical.Doc, err error) error {
+	if err != nil {
+		return err
+	}
+	a.list = append(a.list, Artifact{Name: name, Key: key, Doc: doc})
 	return nil
 }
 
@@ -73,7 +83,7 @@ func (a *artifacts) paths(more ...Artifact) map[string]string {
 func (a *artifacts) digest() {
 	a.run.Input.Each.Do(len(a.list), func(i int) {
 		if x := &a.list[i]; x.sha256 == "" {
-			x.sha256 = digest(x.Text)
+			x.sha256 = x.Doc.SHA256()
 		}
 	})
 }
@@ -174,8 +184,8 @@ func (a *artifacts) finish(v *report.Verifier) error {
 	if err != nil {
 		return err
 	}
-	text, err := whole.JSON()
-	return a.add(verifierFile.Name, verifierFile.Key, text, err)
+	doc, err := whole.Doc(a.run.Input.Each)
+	return a.addDoc(verifierFile.Name, verifierFile.Key, doc, err)
 }
 
 // seal lists every file under one id and says what came out of the request.
@@ -183,7 +193,7 @@ func (a *artifacts) seal(run *report.VerifyRun) error {
 	a.digest()
 	files := make([]report.ArtifactFile, len(a.list))
 	for i, x := range a.list {
-		files[i] = report.ArtifactFile{Path: path.Join(a.out, x.Name), SHA256: "sha256:" + x.sha256, Size: int64(len(x.Text))}
+		files[i] = report.ArtifactFile{Path: path.Join(a.out, x.Name), SHA256: "sha256:" + x.sha256, Size: int64(x.Doc.Len())}
 	}
 	set := report.NewArtifactManifest(files)
 	text, err := set.JSON()
@@ -212,8 +222,8 @@ func (a *artifacts) facts() error {
 	if err != nil {
 		return err
 	}
-	text, err := head.JSONBy(r.Input.Each)
-	if err := a.add("capabilities.lock.json", "capability_lock_json", text, err); err != nil {
+	doc, err := head.Doc(r.Input.Each)
+	if err := a.addDoc("capabilities.lock.json", "capability_lock_json", doc, err); err != nil {
 		return err
 	}
 	if r.BaseSide == nil {
@@ -223,8 +233,8 @@ func (a *artifacts) facts() error {
 	if err != nil {
 		return err
 	}
-	text, err = base.JSONBy(r.Input.Each)
-	if err := a.add("base.capabilities.lock.json", "base_capability_lock_json", text, err); err != nil {
+	doc, err = base.Doc(r.Input.Each)
+	if err := a.addDoc("base.capabilities.lock.json", "base_capability_lock_json", doc, err); err != nil {
 		return err
 	}
 	base.Path, head.Path = path.Join(a.out, "base.capabilities.lock.json"), path.Join(a.out, "capabilities.lock.json")
@@ -232,7 +242,7 @@ func (a *artifacts) facts() error {
 	if err != nil {
 		return err
 	}
-	text, err = diff.JSON()
+	text, err := diff.JSON()
 	if err := a.add("capability-lock-diff.json", "capability_lock_diff_json", text, err); err != nil {
 		return err
 	}

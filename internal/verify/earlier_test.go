@@ -21,7 +21,7 @@ func told(t *testing.T, r *verify.Run) []byte {
 	}
 	for _, a := range list {
 		if a.Name == "report.json" {
-			return a.Text
+			return a.Text()
 		}
 	}
 	t.Fatal("there is no report")
@@ -111,7 +111,7 @@ func TestAnEarlierReportIsAnInput(t *testing.T) {
 		}
 		for _, a := range list {
 			if a.Name == "verification-plan.json" {
-				return a.Text
+				return a.Text()
 			}
 		}
 		return nil

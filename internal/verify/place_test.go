@@ -50,7 +50,7 @@ func TestPlacesAreRelativeToTheRootOfTheRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, a := range list {
-		text := string(a.Text)
+		text := string(a.Text())
 		if strings.Contains(text, "agents/a/agents/a") {
 			t.Errorf("%s names a place twice over", a.Name)
 		}

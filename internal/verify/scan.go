@@ -3,6 +3,7 @@ package verify
 import (
 	"fmt"
 
+	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/gate/ink"
 	"plimsoll.dev/internal/verify/report"
 )
@@ -41,16 +42,19 @@ func reportFiles() []Artifact {
 func (a *artifacts) whole(version string, names []Artifact) error {
 	in := a.in
 	in.Generated = a.paths(names...)
-	var text [3][]byte
+	var docs [3]canonical.Doc
 	var failed [3]error
 	parts := []func(){
-		func() { text[0], failed[0] = report.New(in).JSON() },
-		func() { text[1] = report.Markdown(in) },
-		func() { text[2], failed[2] = report.SARIF(in, version) },
+		func() { docs[0], failed[0] = report.New(in).Doc() },
+		func() { docs[1] = canonical.Text(report.Markdown(in)) },
+		func() {
+			text, err := report.SARIF(in, version)
+			docs[2], failed[2] = canonical.Text(text), err
+		},
 	}
 	in.Each.Do(len(parts), func(i int) { parts[i]() })
 	for i, f := range reportFiles() {
-		if err := a.add(f.Name, f.Key, text[i], failed[i]); err != nil {
+		if err := a.addDoc(f.Name, f.Key, docs[i], failed[i]); err != nil {
 			return err
 		}
 	}

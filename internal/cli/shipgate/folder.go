@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/git"
 	"plimsoll.dev/internal/verify"
 )
@@ -84,7 +85,7 @@ func (f *folder) write(list []verify.Artifact) error {
 	failed := make([]error, len(list))
 	each(len(list), func(i int) {
 		part := ".shipgate-" + list[i].Name
-		if failed[i] = root.WriteFile(part, list[i].Text, 0o644); failed[i] == nil {
+		if failed[i] = writePart(root, part, list[i].Doc); failed[i] == nil {
 			failed[i] = root.Rename(part, filepath.FromSlash(list[i].Name))
 		}
 	})
@@ -92,6 +93,16 @@ func (f *folder) write(list []verify.Artifact) error {
 		return fail(err)
 	}
 	return nil
+}
+
+// writePart writes one file in full.
+func writePart(root *os.Root, name string, doc canonical.Doc) error {
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = doc.WriteTo(file)
+	return errors.Join(err, file.Close())
 }
 
 // committed says whether the head commit has something at an absolute path.

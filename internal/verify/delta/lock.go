@@ -206,17 +206,20 @@ func (l *Lock) unique() error {
 }
 
 // JSON is the lock file: a capability a line, and a final line end.
-func (l *Lock) JSON() ([]byte, error) { return l.JSONBy(nil) }
+func (l *Lock) JSON() ([]byte, error) { return document(l) }
 
-// JSONBy is JSON by as many hands as each has.
-func (l *Lock) JSONBy(each tool.Each) ([]byte, error) { return documentBy(each, l) }
+// Doc is the same in parts, by as many hands as each has.
+func (l *Lock) Doc(each tool.Each) (canonical.Doc, error) { return documentBy(each, l) }
 
-func document(v any) ([]byte, error) { return documentBy(nil, v) }
+func document(v any) ([]byte, error) {
+	d, err := documentBy(nil, v)
+	return d.Bytes(), err
+}
 
-func documentBy(each tool.Each, v any) ([]byte, error) {
+func documentBy(each tool.Each, v any) (canonical.Doc, error) {
 	text, err := canonical.SheetBy(each, v)
 	if err != nil {
-		return nil, fault.E("delta.JSON", fault.Internal, "write a capability document", err)
+		return canonical.Doc{}, fault.E("delta.JSON", fault.Internal, "write a capability document", err)
 	}
 	return text, nil
 }

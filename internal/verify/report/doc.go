@@ -28,13 +28,16 @@ type Line = delta.Line
 
 // document is JSON as artifacts have it (§1): declared order, one newline at the
 // end, and an entry of a list in one line.
-func document(v any) ([]byte, error) { return documentBy(nil, v) }
+func document(v any) ([]byte, error) {
+	d, err := documentBy(nil, v)
+	return d.Bytes(), err
+}
 
 // documentBy is document by as many hands as each has.
-func documentBy(each tool.Each, v any) ([]byte, error) {
+func documentBy(each tool.Each, v any) (canonical.Doc, error) {
 	text, err := canonical.SheetBy(each, v)
 	if err != nil {
-		return nil, fault.E("report.document", fault.Internal, "an artifact has no JSON form", err)
+		return canonical.Doc{}, fault.E("report.document", fault.Internal, "an artifact has no JSON form", err)
 	}
 	return text, nil
 }

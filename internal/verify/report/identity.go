@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"sync"
 
 	"plimsoll.dev/internal/canonical"
 )
@@ -13,13 +14,19 @@ import (
 // of this package's types: each has a JSON form. Members named in without are
 // left out at the top.
 func ContentID(v any, without ...string) string {
-	text, err := canonical.UTF8.AppendOf(nil, v, without...)
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	text, err := canonical.UTF8.AppendOf((*buffer)[:0], v, without...)
 	if err != nil {
 		panic("report: content without a JSON form: " + err.Error())
 	}
+	*buffer = text
 	sum := sha256.Sum256(text)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
+
+// buffers are for what is hashed and not kept.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // GitSubject is what is verified. Committed snapshots have no overlay; a
 // working tree is its commit and the digest of what lies over it.

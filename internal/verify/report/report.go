@@ -345,4 +345,7 @@ func New(in *Input) *Report {
 }
 
 // JSON is the bytes of report.json.
-func (r *Report) JSON() ([]byte, error) { return documentBy(r.each, r) }
+func (r *Report) JSON() ([]byte, error) { return document(r) }
+
+// Doc is the same in parts.
+func (r *Report) Doc() (canonical.Doc, error) { return documentBy(r.each, r) }

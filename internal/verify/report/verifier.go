@@ -3,8 +3,10 @@ package report
 import (
 	"encoding/json"
 
+	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/gate/control"
 	"plimsoll.dev/internal/verify/decision"
+	"plimsoll.dev/internal/verify/tool"
 )
 
 // VerifierVersion is verifier_schema_version (§2).
@@ -240,6 +242,9 @@ func (v *Verifier) complete() {
 
 // JSON is the bytes of verifier.json.
 func (v *Verifier) JSON() ([]byte, error) { return document(v) }
+
+// Doc is the same in parts, by as many hands as each has.
+func (v *Verifier) Doc(each tool.Each) (canonical.Doc, error) { return documentBy(each, v) }
 
 // ReadVerifier reads a verifier.json and refuses one that contradicts itself:
 // what depends on it would else repeat the contradiction (§15).
