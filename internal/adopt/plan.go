@@ -58,7 +58,7 @@ func Install(workspace fs.FS, opt Options) *Plan {
 func Remove(workspace fs.FS, contract []byte, version string) *Plan {
 	p := &planner{workspace: workspace, blocks: map[Target]string{}, files: wholeTexts(version)}
 	p.takeManifest()
-	p.takeWhole(Contract, contractPath, string(contract))
+	p.takeWhole(Contract, contractPath, func() string { return string(contract) })
 	p.takeBlock(Ignore, ignorePath)
 	for _, t := range Instructions {
 		if path := blockPath(workspace, t); path != "" {
@@ -196,7 +196,7 @@ func (p *planner) contract(text []byte) {
 func (p *planner) wholes(t Target) {
 	for _, w := range p.files {
 		if w.target == t {
-			p.whole(t, w.path, w.text)
+			p.whole(t, w.path, w.text())
 		}
 	}
 }
@@ -322,14 +322,14 @@ func (p *planner) takeWholes(t Target) {
 	}
 }
 
-func (p *planner) takeWhole(t Target, path, text string) {
+func (p *planner) takeWhole(t Target, path string, text func() string) {
 	f := look(p.workspace, path)
 	switch {
 	case f.bad != "":
 		p.leave(t, f, Skipped, f.bad)
 	case !f.exists:
 		p.leave(t, f, Absent, "")
-	case plainBreaks(f.text) == text || renderedBefore(t, plainBreaks(f.text)):
+	case plainBreaks(f.text) == text() || renderedBefore(t, plainBreaks(f.text)):
 		p.take(t, f)
 	default:
 		p.leave(t, f, Edited, "it is not what this program writes, and it stays")

@@ -84,21 +84,22 @@ func blockText(t Target) string {
 // skillFolder is the tree of the skill.
 const skillFolder = ".agents/skills/agents-shipgate/"
 
-// wholeText is what is written to files that are ours alone.
+// wholeText is what is written to a file that is ours alone. It is rendered when
+// it is needed.
 type wholeText struct {
 	target Target
 	path   string
-	text   string
+	text   func() string
 }
 
 // wholeTexts are the files that are ours alone, in the order of a plan. The
 // contract is the caller's.
 func wholeTexts(version string) []wholeText {
 	return []wholeText{
-		{CursorRule, ".cursor/rules/agents-shipgate.mdc", with(cursorText, gate.ActorCursor)},
-		{CodexSkill, skillFolder + "SKILL.md", with(skillText, gate.ActorCodex)},
-		{CodexSkill, skillFolder + "missing-install.json", string(gate.MissingInstall().JSON())},
-		{CodexSkill, skillFolder + "stale-install.json", string(gate.StaleInstall().JSON())},
-		{Workflow, ".github/workflows/agents-shipgate.yml", strings.ReplaceAll(workflowText, "{{version}}", version)},
+		{CursorRule, ".cursor/rules/agents-shipgate.mdc", func() string { return with(cursorText, gate.ActorCursor) }},
+		{CodexSkill, skillFolder + "SKILL.md", func() string { return with(skillText, gate.ActorCodex) }},
+		{CodexSkill, skillFolder + "missing-install.json", func() string { return string(gate.MissingInstall().JSON()) }},
+		{CodexSkill, skillFolder + "stale-install.json", func() string { return string(gate.StaleInstall().JSON()) }},
+		{Workflow, ".github/workflows/agents-shipgate.yml", func() string { return strings.ReplaceAll(workflowText, "{{version}}", version) }},
 	}
 }
