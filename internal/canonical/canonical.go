@@ -159,13 +159,9 @@ func (s Spelling) appendString(dst []byte, text string) []byte {
 	for i := 0; i < len(text); {
 		// Most text is plain; runs of it are copied whole, which makes a digest
 		// over a large diff several times cheaper.
-		run := i
-		for run < len(text) && isPlain(text[run]) {
-			run++
-		}
-		if run > i {
-			dst = append(dst, text[i:run]...)
-			i = run
+		if run := plainLen(text[i:]); run > 0 {
+			dst = append(dst, text[i:i+run]...)
+			i += run
 			continue
 		}
 		c := text[i]

@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/json"
 	"reflect"
@@ -29,6 +30,9 @@ func Keep(v any) Kept {
 	}
 	return Kept{slices.Clip(text)}
 }
+
+// Same says whether two values have the same JSON, where both were kept.
+func (k Kept) Same(o Kept) bool { return k.text != nil && bytes.Equal(k.text, o.text) }
 
 // Line appends v in declared order and without blanks, in one line.
 func Line(dst []byte, v any) ([]byte, error) {
@@ -371,12 +375,8 @@ func (e *encoder) text(s string) {
 func appendText(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
-	for i := 0; i < len(s); {
+	for i := plainLen(s); i < len(s); i += plainLen(s[i:]) {
 		c := s[i]
-		if isPlain(c) {
-			i++
-			continue
-		}
 		if c < utf8.RuneSelf {
 			dst = appendASCII(append(dst, s[from:i]...), c)
 			i++
@@ -391,6 +391,27 @@ func appendText(dst []byte, s string) []byte {
 		i += size
 	}
 	return append(append(dst, s[from:]...), '"')
+}
+
+// plainLen is how many bytes at the start of s are written as they are: printable
+// ASCII but for the quote and the backslash. Eight are looked at in one step.
+func plainLen(s string) int {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		quote, slash := w^(ones*'"'), w^(ones*'\\')
+		// A byte below n has its high bit in (w - ones*n) &^ w, one that is zero in
+		// (w - ones) &^ w; a borrow reaches only bytes behind a hit.
+		if ((w-ones*0x20)&^w|(quote-ones)&^quote|(slash-ones)&^slash|w)&high != 0 {
+			break
+		}
+	}
+	for i < len(s) && isPlain(s[i]) {
+		i++
+	}
+	return i
 }
 
 // foreign writes a value whose JSON only encoding/json knows.

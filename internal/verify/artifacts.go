@@ -112,6 +112,7 @@ func (r *Run) Artifacts(out string, p Program) ([]Artifact, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Decision.Keep(r.Input.Each)
 	a.in = r.reportInput()
 	a.in.RunID = plan.RequestID
 	if r.Input.Options.Scan {
@@ -218,27 +219,28 @@ func (a *artifacts) facts() error {
 	}
 	var ofBase []delta.Fact
 	r.facts, ofBase = delta.FactsOf(r.Input.Each, r.HeadSide.Surface, before)
-	head, err := r.lock(r.HeadSide, r.facts)
-	if err != nil {
-		return err
+	sides, facts := []*Side{r.HeadSide, r.BaseSide}, [][]delta.Fact{r.facts, ofBase}
+	if r.BaseSide == nil {
+		sides = sides[:1]
 	}
-	doc, err := head.Doc(r.Input.Each)
-	if err := a.addDoc("capabilities.lock.json", "capability_lock_json", doc, err); err != nil {
-		return err
+	locks, docs, failed := make([]*delta.Lock, len(sides)), make([]canonical.Doc, len(sides)), make([]error, len(sides))
+	r.Input.Each.Do(len(sides), func(i int) {
+		if locks[i], failed[i] = r.lock(sides[i], facts[i]); failed[i] == nil {
+			docs[i], failed[i] = locks[i].Doc(r.Input.Each)
+		}
+	})
+	for i, file := range []Artifact{
+		{Name: "capabilities.lock.json", Key: "capability_lock_json"}, {Name: "base.capabilities.lock.json", Key: "base_capability_lock_json"},
+	}[:len(sides)] {
+		if err := a.addDoc(file.Name, file.Key, docs[i], failed[i]); err != nil {
+			return err
+		}
+		locks[i].Path = path.Join(a.out, file.Name)
 	}
 	if r.BaseSide == nil {
 		return nil
 	}
-	base, err := r.lock(r.BaseSide, ofBase)
-	if err != nil {
-		return err
-	}
-	doc, err = base.Doc(r.Input.Each)
-	if err := a.addDoc("base.capabilities.lock.json", "base_capability_lock_json", doc, err); err != nil {
-		return err
-	}
-	base.Path, head.Path = path.Join(a.out, "base.capabilities.lock.json"), path.Join(a.out, "capabilities.lock.json")
-	diff, err := delta.DiffLocks(base, head)
+	diff, err := delta.DiffLocks(locks[1], locks[0])
 	if err != nil {
 		return err
 	}

@@ -282,7 +282,7 @@ func (r *Run) judge() error {
 	if !in.Options.Scan {
 		extra = append(c.findings(), boundaryFindings(r.Gate)...)
 	}
-	opt := check.Options{Extra: extra, Patches: in.Options.Patches, Dir: in.Dir, NoHeuristics: in.Options.NoHeuristics}
+	opt := check.Options{Extra: extra, Each: in.Each, Patches: in.Options.Patches, Dir: in.Dir, NoHeuristics: in.Options.NoHeuristics}
 	delta := decision.BaselineDelta{}
 	if in.Options.Baseline != nil {
 		b, err := check.ReadBaseline(in.Options.Baseline)
@@ -294,19 +294,35 @@ func (r *Run) judge() error {
 		delta.Enabled, delta.Path = true, &in.Options.BaselinePath
 	}
 	var err error
-	if r.Evaluation, err = check.Evaluate(r.Subject, opt); err != nil {
+	var before *[]decision.Gap
+	parts := []func(){
+		func() { r.Evaluation, err = check.Evaluate(r.Subject, opt) },
+		func() { before = r.gapsBefore() },
+	}
+	in.Each.Do(len(parts), func(i int) { parts[i]() })
+	if err != nil {
 		return err
 	}
 	r.rooted()
 	if got := r.Evaluation.Baseline; got != nil {
 		delta.Matched, delta.New, delta.Resolved = got.Matched, got.New, got.Resolved
 	}
-	r.decide(delta)
+	r.decide(delta, before)
 	return nil
 }
 
+// gapsBefore are the gaps that the base had; nil without a base.
+func (r *Run) gapsBefore() *[]decision.Gap {
+	if r.BaseSide == nil {
+		return nil
+	}
+	subject := &check.Subject{Surface: r.BaseSide.Surface, Today: r.Subject.Today, Packs: r.BaseSide.Packs, Diff: &delta.Actions{}}
+	gaps := decision.Gaps(decision.Input{Head: r.BaseSide.Surface, PolicyGaps: check.PolicyGaps(subject), ConfigPath: r.Input.ManifestPath})
+	return &gaps
+}
+
 // decide makes the release decision, and says which gaps this change brought.
-func (r *Run) decide(baseline decision.BaselineDelta) {
+func (r *Run) decide(baseline decision.BaselineDelta, before *[]decision.Gap) {
 	m := r.HeadSide.Surface.Manifest
 	findings := r.Evaluation.Findings
 	r.summary = decision.Summarize(findings, r.HeadSide.Surface)
@@ -315,12 +331,7 @@ func (r *Run) decide(baseline decision.BaselineDelta) {
 		Findings: findings, Head: r.HeadSide.Surface, PolicyGaps: r.policyGaps,
 		Summary: r.summary, ConfigPath: r.Input.ManifestPath,
 		Mode: r.Mode, FailOn: decision.FailOn(r.Input.Options.FailOn, severities(m.CI.FailOn), r.Mode),
-		NewOnly: r.Input.Options.NewOnly, Baseline: baseline,
-	}
-	if r.BaseSide != nil {
-		subject := &check.Subject{Surface: r.BaseSide.Surface, Today: r.Subject.Today, Packs: r.BaseSide.Packs, Diff: &delta.Actions{}}
-		gaps := decision.Gaps(decision.Input{Head: r.BaseSide.Surface, PolicyGaps: check.PolicyGaps(subject), ConfigPath: r.Input.ManifestPath})
-		in.BaseGaps = &gaps
+		NewOnly: r.Input.Options.NewOnly, Baseline: baseline, BaseGaps: before,
 	}
 	r.Decision = decision.Decide(in)
 	r.ExitCode = r.Decision.FailPolicy.ExitCode

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll.dev/internal/verify/delta"
 	"plimsoll.dev/internal/verify/manifest"
+	"plimsoll.dev/internal/verify/tool"
 )
 
 // Options say what Evaluate does besides running the catalogue.
@@ -19,6 +20,8 @@ type Options struct {
 	// verify category and the boundary. They are finished like all others; what
 	// they leave open of their check's common part is filled.
 	Extra []Finding
+	// Each runs the checks; nil for one after the other.
+	Each tool.Each
 	// Patches asks for suggested edits; Dir is then the absolute directory of the
 	// manifest, with slashes.
 	Patches bool
@@ -55,9 +58,12 @@ func Evaluate(s *Subject, opt Options) (*Evaluation, error) {
 	e.waivers, refused = waivers(e.manifest, s.Today)
 
 	var found []Finding
-	for _, c := range Catalogue() {
+	catalogue := Catalogue()
+	byCheck := make([][]Finding, len(catalogue))
+	opt.Each.Do(len(catalogue), func(i int) { byCheck[i] = catalogue[i].Find(s) })
+	for i, c := range catalogue {
 		e.checks[c.ID] = c
-		found = append(found, c.Find(s)...)
+		found = append(found, byCheck[i]...)
 		for i := range opt.Extra {
 			if f := opt.Extra[i]; f.CheckID == c.ID {
 				c.fill(s, &f)

@@ -354,10 +354,19 @@ func named(patterns []pattern, text string) []string {
 // patterns. What was matched is named and never shown.
 func matching(s *Subject, title string, look func(string) []string) []Finding {
 	var found []Finding
+	seen := map[string][]string{} // tools of one source often share a text
+	once := func(text string) []string {
+		names, ok := seen[text]
+		if !ok && text != "" {
+			names = look(text)
+			seen[text] = names
+		}
+		return names
+	}
 	for _, t := range s.Tools() {
-		names := look(t.Description)
+		names := slices.Clone(once(t.Description))
 		for _, p := range t.Params {
-			names = append(names, look(p.Description)...)
+			names = append(names, once(p.Description)...)
 		}
 		if len(names) == 0 {
 			continue

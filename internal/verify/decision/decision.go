@@ -10,8 +10,10 @@ import (
 	"cmp"
 	"slices"
 
+	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/verify/check"
 	"plimsoll.dev/internal/verify/effect"
+	"plimsoll.dev/internal/verify/tool"
 )
 
 // Verdict is the release decision.
@@ -70,6 +72,17 @@ type Decision struct {
 	by              Condition
 }
 
+// Keep writes the rows that several artifacts repeat. Nothing of the decision may
+// change after that.
+func (d *Decision) Keep(each tool.Each) {
+	blockers, items, rules, gaps := d.Blockers, d.ReviewItems, d.Contributions, d.Coverage.Gaps
+	for _, items := range [][]Item{blockers, items} {
+		each.Do(len(items), func(i int) { items[i].Kept = canonical.Keep(&items[i]) })
+	}
+	each.Do(len(rules), func(i int) { rules[i].Kept = canonical.Keep(&rules[i]) })
+	each.Do(len(gaps), func(i int) { gaps[i].Kept = canonical.Keep(&gaps[i]) })
+}
+
 // Condition is the row of §8.2 that decided: 1 to 8.
 type Condition int
 
@@ -94,6 +107,7 @@ func (d *Decision) Open() bool { return len(d.Coverage.Gaps) > 0 }
 
 // Item is one finding that blocks or wants review.
 type Item struct {
+	Kept           canonical.Kept `json:"-"`
 	ID             string         `json:"id"`
 	Fingerprint    string         `json:"fingerprint"`
 	CheckID        string         `json:"check_id"`
@@ -110,12 +124,13 @@ type Item struct {
 
 // Contribution says for one finding what it did to the decision, and why.
 type Contribution struct {
-	FindingID   string   `json:"finding_id"`
-	Fingerprint string   `json:"fingerprint"`
-	CheckID     string   `json:"check_id"`
-	Category    Category `json:"category"`
-	Rule        Rule     `json:"rule"`
-	Rationale   string   `json:"rationale"`
+	Kept        canonical.Kept `json:"-"`
+	FindingID   string         `json:"finding_id"`
+	Fingerprint string         `json:"fingerprint"`
+	CheckID     string         `json:"check_id"`
+	Category    Category       `json:"category"`
+	Rule        Rule           `json:"rule"`
+	Rationale   string         `json:"rationale"`
 }
 
 // Coverage is evidence_coverage of §8.3. Gaps are ordered binding, semantic,

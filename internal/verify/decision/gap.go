@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/gate/redact"
 	"plimsoll.dev/internal/verify/check"
 	"plimsoll.dev/internal/verify/effect"
@@ -9,12 +10,13 @@ import (
 
 // Gap is one thing that keeps the decision from being made (§8.3).
 type Gap struct {
-	Kind       string  `json:"kind"`
-	Subject    string  `json:"subject"`
-	SourceType *string `json:"source_type"`
-	SourceRef  *string `json:"source_ref"`
-	Why        string  `json:"why"`
-	Next       Next    `json:"next_action"`
+	Kept       canonical.Kept `json:"-"`
+	Kind       string         `json:"kind"`
+	Subject    string         `json:"subject"`
+	SourceType *string        `json:"source_type"`
+	SourceRef  *string        `json:"source_ref"`
+	Why        string         `json:"why"`
+	Next       Next           `json:"next_action"`
 }
 
 // Next is the answer that a gap asks for: which key, in which file and line.

@@ -190,6 +190,10 @@ func (d *LockDiff) pair(base, head []Fact) {
 			come = append(come, &head[i])
 			continue
 		}
+		if b.Kept.Same(head[i].Kept) {
+			d.Summary.Unchanged++
+			continue
+		}
 		switch row := changed(head[i].ID, b, &head[i]); {
 		case len(row.ChangedHashes) == 0:
 			d.Summary.Unchanged++
