@@ -162,8 +162,8 @@ func TestTheVectorsOfTheSpecificationAreCounted(t *testing.T) {
 	}
 }
 
-// Every ruling on verification stands where its specification is read, and the
-// specification names no ruling that is not there.
+// Every ruling on verification and on adoption stands where its specification is
+// read, and the specification names no ruling that is not there.
 func TestRulingsOnVerificationStandInItsSpecification(t *testing.T) {
 	text := func(path string) string {
 		b, err := os.ReadFile(filepath.Join(root, path))
@@ -172,32 +172,44 @@ func TestRulingsOnVerificationStandInItsSpecification(t *testing.T) {
 		}
 		return string(b)
 	}
-	open := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^\| ([A-Z]\d+) \|`).FindAllStringSubmatch(text("docs/decisions/0070-rulings-on-verification.md"), -1) {
-		open[m[1]] = true
-	}
-	if len(open) < 100 {
-		t.Fatalf("there are %d rulings", len(open))
-	}
-	marked := map[string]bool{}
-	for _, m := range regexp.MustCompile(`D70\.([A-Z])(\d+)(?:–[A-Z](\d+))?`).FindAllStringSubmatch(text("docs/spec/verification.md"), -1) {
-		first, _ := strconv.Atoi(m[2]) // digits by the pattern
-		last := first
-		if m[3] != "" {
-			last, _ = strconv.Atoi(m[3])
+	specification := text("docs/spec/verification.md")
+	for _, record := range []struct {
+		mark, path string
+		least      int
+	}{
+		{"D70", "docs/decisions/0070-rulings-on-verification.md", 100},
+		{"D80", "docs/decisions/0080-rulings-on-adoption.md", 65},
+	} {
+		open := map[string]bool{}
+		for _, m := range regexp.MustCompile(`(?m)^\| ([A-Z]\d+) \|`).FindAllStringSubmatch(text(record.path), -1) {
+			if open[m[1]] {
+				t.Errorf("%s has two rows %s", record.path, m[1])
+			}
+			open[m[1]] = true
 		}
-		for n := first; n <= last; n++ {
-			marked[m[1]+strconv.Itoa(n)] = true
+		if len(open) < record.least {
+			t.Fatalf("%s has %d rulings", record.path, len(open))
 		}
-	}
-	for id := range open {
-		if !marked[id] {
-			t.Errorf("docs/spec/verification.md has no mark (D70.%s)", id)
+		marked := map[string]bool{}
+		for _, m := range regexp.MustCompile(record.mark+`\.([A-Z])(\d+)(?:–[A-Z](\d+))?`).FindAllStringSubmatch(specification, -1) {
+			first, _ := strconv.Atoi(m[2]) // digits by the pattern
+			last := first
+			if m[3] != "" {
+				last, _ = strconv.Atoi(m[3])
+			}
+			for n := first; n <= last; n++ {
+				marked[m[1]+strconv.Itoa(n)] = true
+			}
 		}
-	}
-	for id := range marked {
-		if !open[id] {
-			t.Errorf("docs/spec/verification.md marks D70.%s, and there is no such ruling", id)
+		for id := range open {
+			if !marked[id] {
+				t.Errorf("docs/spec/verification.md has no mark (%s.%s)", record.mark, id)
+			}
+		}
+		for id := range marked {
+			if !open[id] {
+				t.Errorf("docs/spec/verification.md marks %s.%s, and there is no such ruling", record.mark, id)
+			}
 		}
 	}
 }
