@@ -87,16 +87,18 @@ func read(tree fs.FS, opt LoadOptions, other *loading) (*loading, error) {
 		}
 		return nil, failed
 	}
-	m, err := manifest.Load(text, manifest.Options{Name: opt.Name, KnownCheck: check.Known, CheckIDs: check.IDs(), Today: opt.Today})
-	if err != nil {
-		return nil, err
-	}
-	l := &loading{opt: opt, seen: seen, manifest: m, text: text}
+	l := &loading{opt: opt, seen: seen, text: text}
 	var before *reader.Record
 	if other != nil && bytes.Equal(text, other.text) {
-		before = other.record
+		l.manifest, before = other.manifest, other.record // nobody changes a manifest
+	} else {
+		m, err := manifest.Load(text, manifest.Options{Name: opt.Name, KnownCheck: check.Known, CheckIDs: check.IDs(), Today: opt.Today})
+		if err != nil {
+			return nil, err
+		}
+		l.manifest = m
 	}
-	if l.reading, l.record, failed = reader.ReadLike(m, seen, opt.Each, before); failed != nil {
+	if l.reading, l.record, failed = reader.ReadLike(l.manifest, seen, opt.Each, before); failed != nil {
 		return nil, failed
 	}
 	return l, nil

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/verify/manifest"
@@ -22,11 +23,16 @@ func stableID(prefix string, o canonical.Object) string {
 }
 
 // digest is the hex digest of v. Most of what is hashed here is short, and there
-// is much of it: the text starts in a buffer that it seldom outgrows.
+// is much of it: the text is written where the last one was.
 func digest(spelling canonical.Spelling, v any) string {
-	sum := sha256.Sum256(spelling.Append(make([]byte, 0, 512), v))
+	text := hashed.Get().(*[]byte)
+	defer hashed.Put(text)
+	*text = spelling.Append((*text)[:0], v)
+	sum := sha256.Sum256(*text)
 	return hex.EncodeToString(sum[:])
 }
+
+var hashed = sync.Pool{New: func() any { return new([]byte) }}
 
 // observation is one tool of the reading and its id.
 type observation struct {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
+	"sync/atomic"
 
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/reader/codex"
@@ -78,20 +79,35 @@ func Read(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.SourceError) {
 }
 
 // ahead is how many sources are read before it is known that those before them
-// can be judged: each may be as large as a source can be.
-const ahead = 16
+// can be judged.
+const ahead = 64
 
 // ReadLike is Read by as many hands as each has, and with the record of it. other
 // is the record of another tree with the same manifest; what both have alike is
 // taken from there. Both may be nil.
 func ReadLike(m *manifest.Manifest, tree fs.FS, each tool.Each, other *Record) (*tool.Reading, *Record, *tool.SourceError) {
 	out, rec := &tool.Reading{}, &Record{sources: make([]recorded, len(m.Sources))}
-	failed := make([]*tool.SourceError, len(m.Sources))
+	failed, done := make([]*tool.SourceError, len(m.Sources)), make([]bool, len(m.Sources))
+	var tools atomic.Int64
+	read := func(i int) {
+		failed[i], done[i] = rec.source(i, m, tree, other), true
+		if r := rec.sources[i].reading; r != nil {
+			tools.Add(int64(len(r.Tools)))
+		}
+	}
 	for first := 0; first < len(m.Sources); first += ahead {
-		part := m.Sources[first:min(first+ahead, len(m.Sources))]
-		each.Do(len(part), func(i int) { failed[first+i] = rec.source(first+i, m, tree, other) })
-		for i, s := range part {
-			if err := source(out, s, rec.sources[first+i].reading, failed[first+i]); err != nil {
+		last := min(first+ahead, len(m.Sources))
+		each.Do(last-first, func(i int) {
+			// One of those that are read will be refused: no more memory for others.
+			if tools.Load() <= MaxTools {
+				read(first + i)
+			}
+		})
+		for i := first; i < last; i++ {
+			if !done[i] {
+				read(i) // one before it cannot be read, and is optional
+			}
+			if err := source(out, m.Sources[i], rec.sources[i].reading, failed[i]); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -113,7 +129,8 @@ func (r *Record) source(i int, m *manifest.Manifest, tree fs.FS, other *Record) 
 		r.sources[i].reading = reading
 		return nil
 	}
-	w := &watched{tree: tree}
+	w := &watched{tree: tree, large: &r.large}
+	defer w.end()
 	reading, err := read(m, s, w)
 	r.sources[i] = recorded{seen: w.seen, whole: !w.lost && err == nil && reading != nil, reading: reading}
 	return err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"sync"
 
 	"plimsoll.dev/internal/verify/tool"
 )
@@ -15,7 +16,14 @@ import (
 // change has the same manifest most of the time, and nearly all of its files: a
 // reader that would open the same files, with the same bytes, would find the same
 // tools.
-type Record struct{ sources []recorded }
+type Record struct {
+	sources []recorded
+	large   sync.Mutex // held by the one large source that is being read
+}
+
+// largeSource is how many bytes make a source large: what is made of it takes
+// many times as much memory, so that no two of them are read at once.
+const largeSource = 1 << 20
 
 // recorded is one source: what its reader opened, in that order, and found.
 type recorded struct {
@@ -85,6 +93,25 @@ type watched struct {
 	tree fs.FS
 	seen []seen
 	lost bool // it gave an answer that cannot be compared
+
+	large *sync.Mutex
+	size  int64
+	holds bool
+}
+
+// opened counts what the source takes, and waits where another one is large, too.
+func (w *watched) opened(bytes int64) {
+	if w.size += bytes; w.size > largeSource && !w.holds {
+		w.large.Lock()
+		w.holds = true
+	}
+}
+
+// end lets the next large source be read.
+func (w *watched) end() {
+	if w.holds {
+		w.large.Unlock()
+	}
 }
 
 // Open opens a name and remembers what was there.
@@ -92,8 +119,10 @@ func (w *watched) Open(name string) (fs.File, error) {
 	s, ok := look(w.tree, name)
 	if !ok {
 		w.lost = true
+		w.opened(tool.MaxFile) // nobody knows how much it is
 		return w.tree.Open(name)
 	}
+	w.opened(int64(len(s.text)))
 	w.seen = append(w.seen, s)
 	if s.folder == nil {
 		return w.tree.Open(name)

@@ -1,6 +1,7 @@
 package reader_test
 
 import (
+	"fmt"
 	"io/fs"
 	"maps"
 	"reflect"
@@ -113,5 +114,37 @@ func TestASideIsReadAgainWhereItDiffers(t *testing.T) {
 				t.Errorf("%s:\ngot  %+v, %v\nwant %+v, %v", name, got, err, want, wantErr)
 			}
 		}
+	}
+}
+
+func TestManySourcesAreReadOneByOneOnceTheyAreTooMany(t *testing.T) {
+	list := func(n int, name string) *fstest.MapFile {
+		text := make([]byte, 0, 40*n)
+		for i := range n {
+			text = fmt.Appendf(text, ",{\"name\":\"%s_%d\"}", name, i)
+		}
+		return &fstest.MapFile{Data: []byte("[" + string(text[1:]) + "]")}
+	}
+	tree := texts{}
+	m := &manifest.Manifest{Name: "shipgate.yaml"}
+	for i := range 20 {
+		name := fmt.Sprintf("s%d", i)
+		m.Sources = append(m.Sources, manifest.Source{ID: name, Type: "mcp", Path: name + ".json", Optional: i < 3})
+		tree[name+".json"] = list(reader.MaxTools*2/3, name)
+	}
+	// What is too many is told of the same source, however it is read; one that is
+	// optional is left out and the next one counts.
+	_, want := reader.Read(m, fstest.MapFS(tree))
+	_, _, got := reader.ReadLike(m, tree, atOnce, nil)
+	if want == nil || got == nil || got.Error() != want.Error() || got.SourceID != "s3" {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	for i := range m.Sources {
+		m.Sources[i].Optional = true
+	}
+	all, failed := reader.Read(m, fstest.MapFS(tree))
+	again, _, err := reader.ReadLike(m, tree, atOnce, nil)
+	if failed != nil || err != nil || !reflect.DeepEqual(all, again) {
+		t.Errorf("%v, %v: two readings differ", failed, err)
 	}
 }
