@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"plimsoll.dev/internal/gate/surface"
 )
 
 // skipped are folders whose files are nobody's source: what a tool made, or what
@@ -137,7 +139,7 @@ func (p *protection) near(name string) bool {
 	if len(p.of(name)) > 0 {
 		return true
 	}
-	base := strings.ToLower(path.Base(name))
+	base := surface.Fold(path.Base(name))
 	return slices.Contains(folders, base) || p.decidesBelow(name)
 }
 

@@ -61,10 +61,14 @@ func refusedLink(s *surface.Surface) bool {
 
 // evaluated says whether rules have judged all of the surface, so that no row
 // means there is nothing to say: only the root Codex configuration is read so
-// completely, and a manifest that gains nothing but well-formed tool sources.
+// completely, and a manifest that gains nothing but well-formed tool sources. No
+// rule speaks of hooks that a configuration loses.
 func evaluated(p *Pass, s *surface.Surface) bool {
 	if s.Path == p.ProposalSafe && p.ProposalSafe != "" {
 		return true
+	}
+	if before, after, ok := s.CodexConfig(); ok && after.LosesHooks(&before) {
+		return false
 	}
 	return s.Root(".codex/config.toml") && s.Old.Unresolved == "" && s.New.Unresolved == "" &&
 		!s.ModeOnly && s.Link == nil

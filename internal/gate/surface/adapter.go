@@ -9,6 +9,7 @@ package surface
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // AdapterID names one adapter of §4.1.
@@ -91,7 +92,36 @@ func IsExperimental(path string) bool {
 }
 
 // fold brings a path to the form that patterns are written in.
-func fold(path string) string { return strings.ToLower(clean(path)) }
+func fold(path string) string { return Fold(clean(path)) }
+
+// Fold is a name as a file system sees it that tells no cases apart. Such a system
+// takes more than capitals for the same: the long s for s, ligatures for their
+// letters; some leave out of a name what joins letters or turns their direction.
+// Git calls each spelling a file of its own, and a host there opens the one that
+// it looks for.
+func Fold(name string) string {
+	lower := strings.ToLower(name)
+	for i := range len(lower) {
+		if lower[i] >= utf8.RuneSelf {
+			return caseFolds.Replace(strings.Map(kept, lower))
+		}
+	}
+	return lower
+}
+
+// caseFolds are the letters beyond those of strings.ToLower whose case folding is
+// of ASCII.
+var caseFolds = strings.NewReplacer(
+	"\u017f", "s", "\u00df", "ss", "\ufb00", "ff", "\ufb01", "fi", "\ufb02", "fl", "\ufb03", "ffi", "\ufb04", "ffl", "\ufb05", "st", "\ufb06", "st",
+)
+
+// kept drops the characters that HFS+ ignores in names.
+func kept(r rune) rune {
+	if r >= 0x200c && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff {
+		return -1
+	}
+	return r
+}
 
 // clean is fold without the change of case.
 func clean(path string) string {

@@ -23,6 +23,10 @@ type CodexConfig struct {
 	Servers       []CodexServer
 	AppTools      []CodexTool
 	Hooks         []CodexHook
+
+	// HooksOff: hooks are switched off, on top or in any profile. A profile can be
+	// chosen on the command line, so each of them counts.
+	HooksOff bool
 }
 
 // CodexText is a setting that holds text; empty when it is absent or holds
@@ -74,12 +78,16 @@ func CodexConfigOf(doc Doc) CodexConfig {
 		Servers:            codexServers(root),
 		AppTools:           codexAppTools(root),
 		Hooks:              codexHooksIn(root.Get("hooks")),
+		HooksOff:           hooksOff(root),
 	}
 	approval := effective("approval_policy")
 	if !approval.Present() {
 		approval = effective("ask_for_approval")
 	}
 	c.ApprovalPolicy = codexText(approval)
+	for _, m := range root.Get("profiles").Members {
+		c.HooksOff = c.HooksOff || hooksOff(m.Value)
+	}
 	for _, m := range root.Get("permissions").Members {
 		if m.Value.Kind == source.Map {
 			c.Permissions = append(c.Permissions, codexPermissions(m.Key, m.Value))
@@ -146,6 +154,17 @@ func codexPermissions(name string, table source.Value) CodexPermissions {
 		})
 	}
 	return p
+}
+
+// hooksOff says whether the table of features says anything but true of hooks.
+// The second key is the feature's older name.
+func hooksOff(table source.Value) bool {
+	for _, key := range [...]string{"hooks", "codex_hooks"} {
+		if v := table.At("features", key); v.Present() && !v.True() {
+			return true
+		}
+	}
+	return false
 }
 
 func codexText(v source.Value) CodexText { return CodexText{Text: v.Str(), Pos: v.Pos} }

@@ -67,6 +67,28 @@ func NewCommandHooks(before, after []CodexHook) []CodexHook {
 	return out
 }
 
+// LosesHooks says whether Codex runs less at some event than before: its hooks
+// are switched off, or a command is gone and no other has come in its place.
+func (c *CodexConfig) LosesHooks(before *CodexConfig) bool {
+	if c.HooksOff && !before.HooksOff {
+		return true
+	}
+	now := map[string]int{}
+	for i := range c.Hooks {
+		if c.Hooks[i].Command {
+			now[c.Hooks[i].Event]++
+		}
+	}
+	for i := range before.Hooks {
+		if h := &before.Hooks[i]; h.Command {
+			if now[h.Event]--; now[h.Event] < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // codexHooksIn reads a table of events. An event holds a list of groups or one
 // group; a group holds its handlers under "hooks" or is one itself.
 func codexHooksIn(events source.Value) []CodexHook {

@@ -17,7 +17,7 @@ func newGlob(pattern string) glob {
 func globs(patterns ...string) []glob {
 	out := make([]glob, len(patterns))
 	for i, p := range patterns {
-		out[i] = newGlob(strings.ToLower(p))
+		out[i] = newGlob(Fold(p))
 	}
 	return out
 }
@@ -47,7 +47,7 @@ func matchAny(list []glob, path string) bool {
 
 // MatchGlob matches one pattern against one path, both folded to lower case.
 func MatchGlob(pattern, path string) bool {
-	return matchSegments(strings.Split(strings.ToLower(pattern), "/"), fold(path))
+	return matchSegments(strings.Split(Fold(pattern), "/"), fold(path))
 }
 
 // Globs is a set of patterns, compiled once. The zero Globs matches nothing.

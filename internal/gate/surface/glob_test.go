@@ -46,3 +46,26 @@ func TestACompiledPatternAnswersAsThePatternDoes(t *testing.T) {
 		}
 	})
 }
+
+// On a file system that tells no cases apart, each of these names opens the file
+// that a host looks for.
+func TestNamesThatAFileSystemTakesForAnotherAreThatOther(t *testing.T) {
+	t.Parallel()
+	for spelled, meant := range map[string]string{
+		"AGENT\u017f.md": "AGENTS.md", "\u017fhipgate.yaml": "shipgate.yaml", ".codex/con\ufb01g.toml": ".codex/config.toml",
+		"s\u212aill.md": "SKILL.md", ".claude/Setting\u017f.json": ".claude/settings.json", ".mcp\u200d.json": ".mcp.json",
+		"pkg/.github/workflows/agents-\u017fhipgate.yml": ".github/workflows/agents-shipgate.yml", "\ufeffCLAUDE.md": "CLAUDE.md",
+	} {
+		if got, want := surface.ClassOf(spelled), surface.ClassOf(meant); want == "" || got != want {
+			t.Errorf("%q is of class %q, want %q", spelled, got, want)
+		}
+	}
+	for _, other := range []string{"AGENTZ.md", "AGENTS\u0301.md", "agents\u2010md", "stra\u00dfe.md"} {
+		if got := surface.ClassOf(other); got != "" {
+			t.Errorf("%q is of class %q", other, got)
+		}
+	}
+	if !surface.FoldedGlobs("Stra\u00dfe/**").Match("STRASSE/x") || !surface.MatchGlob("\ufb01les/*", "files/a") {
+		t.Error("a pattern is not folded as paths are")
+	}
+}

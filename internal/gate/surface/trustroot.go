@@ -113,7 +113,7 @@ func GovernsGate(class Class, p string) bool {
 	case ClassManifest, ClassState, ClassPolicy, ClassCIGate:
 		return true
 	case ClassInstructions:
-		name := strings.ToLower(path.Base(p))
+		name := Fold(path.Base(p))
 		return name == "agents.md" || name == "claude.md"
 	case ClassPrompts, ClassCodexPlugin, ClassToolSurface, ClassHostBoundary:
 		return false
