@@ -43,6 +43,7 @@ func (a *API) routes() []endpoint {
 		gateList(s),
 		gateGet(s),
 		gateStatus(s),
+		a.gateBundle(s),
 		gateDecide(s),
 		gateHold(s),
 		gateRelease(s),

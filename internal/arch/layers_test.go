@@ -312,7 +312,7 @@ var layers = []layer{
 	{
 		path: "internal/api", why: "JSON over HTTP", modules: []string{huma, xsync},
 		may: []string{
-			"internal/pipeline/...", "internal/auditlog", "internal/request", "internal/request/artifact", "internal/request/circle",
+			"internal/pipeline/...", "internal/auditlog", "internal/bundle", "internal/request", "internal/request/artifact", "internal/request/circle",
 			"internal/request/constitution", "internal/request/envelope", "internal/request/problem",
 		},
 	},
@@ -339,6 +339,10 @@ var layers = []layer{
 	},
 	{path: "internal/auditlog", why: "seals the audit log and checks copies of it", may: []string{"internal/pipeline/..."}, modules: []string{xmod}},
 	{
+		path: "internal/bundle", why: "the proof of a release as a folder, and its check without the service", core: true,
+		may: []string{"internal/auditlog", "internal/pipeline/approval", "internal/pipeline/contract", "internal/pipeline/event"}, modules: []string{xmod},
+	},
+	{
 		path: "internal/model/answer", why: "reads what a model answered, as the words of a stranger", core: true,
 		may: []string{"internal/request", "internal/request/problem", "internal/request/screen", "internal/pipeline/contract"},
 	},
@@ -358,10 +362,14 @@ var layers = []layer{
 	// Ring 5: shells.
 	{path: ".", why: "embeds the documents that the programs print"},
 	{
+		path: "internal/cli/verification", why: "verifies a change of a repository, for the gate's commands and for a run that owes it",
+		may: []string{"internal/gate", "internal/git", "internal/verify"},
+	},
+	{
 		path: "internal/cli/shipgate", why: "the gate's commands; no network",
 		may: []string{
 			".", "internal/gate/...", "internal/verify", "internal/verify/...", "internal/git", "internal/action", "internal/adopt", "internal/adopt/...",
-			"internal/preflight", "internal/hostgrant",
+			"internal/preflight", "internal/hostgrant", "internal/cli/verification",
 		},
 		modules: []string{cobra},
 	},
@@ -387,7 +395,7 @@ var layers = []layer{
 	},
 	{
 		path: "internal/cli/plimsoll", why: "the control plane's commands: the service, and the client of its API",
-		may:     []string{".", "internal/api", "internal/auditlog", "internal/execution", "internal/gate", "internal/git", "internal/mcp/request", "internal/pipeline/...", "internal/request", "internal/request/constitution", "internal/request/envelope", "internal/server"},
+		may:     []string{".", "internal/api", "internal/auditlog", "internal/bundle", "internal/execution", "internal/gate", "internal/git", "internal/mcp/request", "internal/pipeline/...", "internal/request", "internal/request/constitution", "internal/request/envelope", "internal/server"},
 		modules: []string{cobra},
 	},
 	{path: "cmd/plimsoll", why: "its doorstep", may: []string{"internal/cli/plimsoll"}},

@@ -183,7 +183,7 @@ func commands(env Env) *cobra.Command {
 		{"circle", []*cobra.Command{
 			askCommand(s), artifactCommand(s), consentCommand(s), identityCommand(s), circleCommand(s), channelCommand(s), workersCommand(s), clanCommand(s), mcpCommand(s),
 		}},
-		{"proof", []*cobra.Command{evidenceCommand(s), eventCommand(s), auditCommand(s)}},
+		{"proof", []*cobra.Command{evidenceCommand(s), eventCommand(s), auditCommand(s), exportCommand(s), verifyBundle(s)}},
 		{"people", []*cobra.Command{loginCommand(s), actorCommand(s), tokenCommand(s), lockCommand(s), webhookCommand(s)}},
 	} {
 		for _, c := range group.list {

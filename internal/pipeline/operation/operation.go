@@ -1,4 +1,4 @@
-// Package operation is the surface of the service as data: the seventy operations
+// Package operation is the surface of the service as data: the 71 operations
 // of the contracts and those of the circle, with their routes and what each
 // demands of a request before its use case runs (docs/spec/contracts.md §20.2,
 // docs/spec/circle.md §10).
@@ -61,7 +61,7 @@ type Operation struct {
 	Match   Match
 }
 
-// All is the seventy operations of the contracts, in the order of their
+// All is the 71 operations of the contracts, in the order of their
 // specification.
 func All() []Operation { return slices.Clone(table) }
 

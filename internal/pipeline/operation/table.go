@@ -57,6 +57,7 @@ var table = []Operation{
 	{"gate.list", "GET", "/v1/gates", Read, noRole, 200, false, Unread},
 	{"gate.get", "GET", "/v1/gates/{id}", Read, noRole, 200, false, Unread},
 	{"gate.status", "GET", "/v1/gates/status", Read, noRole, 200, false, Unread},
+	{"gate.bundle", "GET", "/v1/gates/{id}/bundle", Audit, noRole, 200, false, Unread},
 	{"gate.decide", "POST", "/v1/gates/{id}/decisions", Decide, approvers, 201, true, Optional},
 	{"gate.hold", "POST", "/v1/gates/{id}/hold", Decide, approvers, 200, true, Optional},
 	{"gate.release", "POST", "/v1/gates/{id}/release", Decide, roles(contract.ProjectLead, contract.Admin), 200, true, Optional},
