@@ -47,6 +47,7 @@ func (a *asker) add(key, why string, edits ...patch.Edit) {
 	if err != nil || bytes.Equal(after, a.text) {
 		return
 	}
+	after = a.placed(after)
 	line := 1
 	for i := range min(len(after), len(a.text)) {
 		if after[i] != a.text[i] {
@@ -58,8 +59,30 @@ func (a *asker) add(key, why string, edits ...patch.Edit) {
 	}
 	a.out = append(a.out, Question{
 		Key: key, Path: manifest.DefaultName, Line: min(line, bytes.Count(a.text, []byte("\n"))),
-		Why: oneLine(why), Patch: patch.Diff(manifest.DefaultName, a.text, after),
+		Why: oneLine(why), Patch: patch.Narrow(manifest.DefaultName, a.text, after),
 	})
+}
+
+// placed moves a new block to below the comment that speaks of it. Where an edit
+// puts it, patches of several questions meet, and only the first would apply.
+func (a *asker) placed(after []byte) []byte {
+	n, begin := len(after)-len(a.text), 0
+	for begin < len(a.text) && a.text[begin] == after[begin] {
+		begin++
+	}
+	begin = 1 + bytes.LastIndexByte(a.text[:begin], '\n')
+	if n <= 0 || !bytes.Equal(a.text[begin:], after[begin+n:]) {
+		return after
+	}
+	block := after[begin : begin+n]
+	key, _, _ := strings.Cut(strings.TrimSpace(string(block)), ":")
+	for _, mark := range []string{"\n#   " + key + ": ", "\n  # " + key + ": "} {
+		if at := bytes.Index(a.text, []byte(mark)); at >= 0 {
+			at += 1 + bytes.IndexByte(a.text[at+1:], '\n') + 1
+			return slices.Concat(a.text[:at], block, a.text[at:])
+		}
+	}
+	return after
 }
 
 func set(pointer string, value any) patch.Edit {
@@ -90,6 +113,8 @@ func (a *asker) who() {
 	}
 }
 
+const rootKey = "agent_bindings.root"
+
 // root asks which agent people talk to, when several may be it.
 func (a *asker) root() {
 	if a.w.rootObject != "" || a.surface == nil || len(a.surface.Graph.Nodes) < 2 || a.surface.Graph.Root != "" {
@@ -106,7 +131,7 @@ func (a *asker) root() {
 	if len(list) == 0 {
 		return
 	}
-	a.add("agent_bindings.root", "Which agent do people talk to? One of: "+names(list)+".", set("/agent_bindings", map[string]any{"root": map[string]any{"object": Placeholder}}))
+	a.add(rootKey, "Which agent do people talk to? One of: "+names(list)+".", set("/agent_bindings", map[string]any{"root": map[string]any{"object": Placeholder}}))
 }
 
 // unbound asks who may use the tools of a source when no agent is seen to.
@@ -114,11 +139,15 @@ func (a *asker) unbound() {
 	if a.surface == nil {
 		return
 	}
+	led := map[string]bool{} // tools that some agent is seen to use
+	for _, e := range a.surface.Graph.Edges {
+		led[e.Tool] = true
+	}
 	held, sources := map[string]bool{}, map[string][]string{}
 	for _, t := range a.surface.Catalog {
 		for i := range t.Members {
 			id := t.Members[i].Origin.SourceID
-			if sources[id] = append(sources[id], t.Name); a.surface.Reach[t.ID] != effect.Unbound {
+			if sources[id] = append(sources[id], t.Name); a.surface.Reach[t.ID] != effect.Unbound || led[t.ID] {
 				held[id] = true
 			}
 		}
@@ -201,10 +230,16 @@ func (a *asker) blocks() bool {
 	for _, h := range a.w.rootHandoffs {
 		handoffs = append(handoffs, h)
 	}
-	a.add("agent_bindings.declarations", "Nothing shows which agent uses these tools. Keep what the agent may use; the list says the whole set.",
-		patch.Edit{Kind: check.AppendPointer, Pointer: "/agent_bindings/declarations", Value: map[string]any{
-			"agent": "root", "complete": true, "tools": tools, "handoffs": handoffs, "reason": Placeholder,
-		}})
+	key, why := "agent_bindings.declarations", "Nothing shows which agent uses these tools. Keep what the agent may use; the list says the whole set."
+	said := map[string]any{"agent": "root", "complete": true, "tools": tools, "handoffs": handoffs, "reason": Placeholder}
+	edit := patch.Edit{Kind: check.AppendPointer, Pointer: "/agent_bindings/declarations", Value: said}
+	if i := slices.IndexFunc(a.out, func(q Question) bool { return q.Key == rootKey }); i >= 0 {
+		// Both would make the block, and a block stands once.
+		key, why = "agent_bindings", a.out[i].Why+" "+why
+		edit = set("/agent_bindings", map[string]any{"root": map[string]any{"object": Placeholder}, "declarations": []any{said}})
+		a.out = slices.Delete(a.out, i, i+1)
+	}
+	a.add(key, why, edit)
 	return true
 }
 

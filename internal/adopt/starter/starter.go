@@ -34,7 +34,7 @@ type Question struct {
 	Path  string `json:"path"` // of the manifest
 	Line  int    `json:"line"` // where the answer goes, one-based
 	Why   string `json:"why"`
-	Patch string `json:"patch"` // unified diff against Draft.Text; values to fill in are CHANGE_ME
+	Patch string `json:"patch"` // unified diff against Draft.Text, which the others leave applicable; values to fill in are CHANGE_ME
 }
 
 // Draft is a first manifest.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -152,6 +153,55 @@ func patched(t testing.TB, text []byte, patch string) []byte {
 		}
 	}
 	return []byte(strings.Join(append(out, old[at:]...), ""))
+}
+
+// Who answers one question does not shut the door on the others: the patches
+// apply one after another, in any order, and the answered manifest loads.
+func TestPatchesApplyInAnyOrder(t *testing.T) {
+	names, err := filepath.Glob(archives)
+	if err != nil || len(names) < 14 {
+		t.Fatal(err, len(names))
+	}
+	series := 0
+	for n, name := range names {
+		_, d := repository(t, name)
+		draft, err := starter.Manifest(d, starter.Options{})
+		if err != nil || len(draft.Questions) < 2 {
+			continue
+		}
+		series++
+		order := slices.Clone(draft.Questions)
+		switch n % 3 {
+		case 1:
+			slices.Reverse(order)
+		case 2:
+			order = append(slices.Clone(order[len(order)/2:]), order[:len(order)/2]...)
+		}
+		dir := t.TempDir()
+		file := filepath.Join(dir, "shipgate.yaml")
+		if err := os.WriteFile(file, draft.Text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range order {
+			cmd := exec.CommandContext(t.Context(), "git", "apply", "-")
+			cmd.Dir, cmd.Stdin = dir, strings.NewReader(q.Patch)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s, %s: %v %s\n%s", name, q.Key, err, out, q.Patch)
+			}
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = bytes.ReplaceAll(text, []byte("effect: CHANGE_ME"), []byte("effect: write"))
+		text = bytes.ReplaceAll(text, []byte("mode: CHANGE_ME"), []byte("mode: none"))
+		if _, err := manifest.Load(text, manifest.Options{}); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, text)
+		}
+	}
+	if series < 10 {
+		t.Errorf("only %d series of patches", series)
+	}
 }
 
 // git reads the patches as we do.

@@ -45,8 +45,8 @@ func (w *writer) text() []byte {
 	w.line("  name: %s", value(w.project))
 	w.line("agent:")
 	w.line("  name: %s", value(w.agent))
+	w.comment("  ", "declared_purpose: in one line each, what the agent is for. Its tools are held against it.")
 	if w.purpose {
-		w.comment("  ", "In one line each, what the agent is for. Its tools are held against it.")
 		w.line("  declared_purpose:")
 		w.line("    - %s", Placeholder)
 	}
@@ -60,7 +60,32 @@ func (w *writer) text() []byte {
 		w.comment("  ", "advisory reports and fails nothing; strict fails a build.")
 		w.line("  mode: advisory")
 	}
+	w.invite()
 	return []byte(w.b.String())
+}
+
+// invitations are the blocks that only a person can fill, in the order of the
+// draft: the line of each is the place of its patch.
+var invitations = []struct{ key, what string }{
+	{"tool_identity", "which tool of a list and which of the code are one"},
+	{"agent_bindings", "which agent people talk to, and what it may use"},
+	{"action_surface", "what each tool does, and with whose authority"},
+	{"policies", "which tools wait for a person, and which for the user"},
+}
+
+// invite ends the draft with the lines below which answers go.
+func (w *writer) invite() {
+	if len(w.reading().Tools) == 0 {
+		return
+	}
+	w.comment("", "Only a person can say the rest. init has a patch for each, which goes below its line.")
+	for _, i := range invitations {
+		lists := slices.ContainsFunc(w.rows, func(r row) bool { return r.kind == string(detect.MCP) })
+		if i.key == "tool_identity" && (!lists || len(w.rows)+len(w.blocks) < 2) || i.key == "agent_bindings" && w.rootObject != "" {
+			continue
+		}
+		w.comment("", "  "+i.key+": "+i.what)
+	}
 }
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }

@@ -50,8 +50,20 @@ func (r *initResult) next(f *initFlags, changed bool) []nextAction {
 	}
 	rows = append(rows, r.owed...)
 	command(program+" check"+at+" --format "+formatResult, "says what the change means and who decides")
+	if r.declared() {
+		verify := program + " verify" + at
+		if f.json {
+			verify += " --json"
+		}
+		command(verify, "gives the release decision, and asks in "+adopt.ReportsFolder+" for what only a person knows")
+	}
 	rows = append(rows, nextAction{Kind: "review", Why: whyReviewed})
 	return rows
+}
+
+// declared says whether there is a manifest to verify with.
+func (r *initResult) declared() bool {
+	return r.Mode == "init" && !slices.ContainsFunc(r.Files, func(f initFile) bool { return f.Target == adopt.Manifest && f.Outcome == adopt.Skipped })
 }
 
 // line is the command line that was given, without --write.
@@ -114,7 +126,11 @@ func (r *initResult) text(f *initFlags, colour bool) []byte {
 		t.Writef("%s:%d  %s  %s\n", ink.Printable(q.Path), q.Line, ink.Printable(q.Key), ink.Printable(q.Why))
 	}
 	for i := range r.NextActions {
-		t.Write("next: " + ink.Printable(r.NextActions[i].String()) + "\n")
+		n := &r.NextActions[i]
+		t.Write("next: " + ink.Printable(n.String()) + "\n")
+		if n.Command != nil && n.Why != "" {
+			t.Write("      " + ink.Printable(n.Why) + "\n")
+		}
 	}
 	return t.Bytes()
 }

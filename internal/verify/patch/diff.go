@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// context is how many unchanged lines stand around a change.
-const context = 3
+// usual is how many unchanged lines stand around a change.
+const usual = 3
 
 // maxTable bounds the work of finding common lines; past it, what lies between
 // the first and the last changed line is shown as one change.
@@ -20,7 +20,14 @@ type op struct {
 
 // Diff is the unified diff from one text to another; "" when they are equal.
 // name is how the file is called, with forward slashes.
-func Diff(name string, before, after []byte) string {
+func Diff(name string, before, after []byte) string { return around(name, before, after, usual) }
+
+// Narrow is a diff with a single unchanged line around each change. Such diffs of
+// one text can be applied one after another, in any order, as long as an
+// unchanged line stands between their changes.
+func Narrow(name string, before, after []byte) string { return around(name, before, after, 1) }
+
+func around(name string, before, after []byte, context int) string {
 	if string(before) == string(after) {
 		return ""
 	}
@@ -41,7 +48,7 @@ func Diff(name string, before, after []byte) string {
 			continue
 		}
 		start := max(0, i-context)
-		end := hunkEnd(ops, i)
+		end := hunkEnd(ops, i, context)
 		hunk(&b, ops[start:end], oldLine-(i-start), newLine-(i-start))
 		for ; i < end; i++ {
 			if ops[i].sign != '+' {
@@ -57,7 +64,7 @@ func Diff(name string, before, after []byte) string {
 
 // hunkEnd is where a hunk that has a change at i ends: after the context of its
 // last change, before a gap wider than two contexts.
-func hunkEnd(ops []op, i int) int {
+func hunkEnd(ops []op, i, context int) int {
 	last := i
 	for j := i; j < len(ops) && j-last <= 2*context; j++ {
 		if ops[j].sign != ' ' {
