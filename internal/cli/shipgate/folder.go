@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"plimsoll.dev/internal/canonical"
+	"plimsoll.dev/internal/cli/verification"
 	"plimsoll.dev/internal/git"
 	"plimsoll.dev/internal/verify"
 )
@@ -83,7 +84,7 @@ func (f *folder) write(list []verify.Artifact) error {
 		}
 	}
 	failed := make([]error, len(list))
-	each(len(list), func(i int) {
+	verification.Each(len(list), func(i int) {
 		part := ".shipgate-" + list[i].Name
 		if failed[i] = writePart(root, part, list[i].Doc); failed[i] == nil {
 			failed[i] = root.Rename(part, filepath.FromSlash(list[i].Name))

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"plimsoll.dev/internal/adopt/hook"
+	"plimsoll.dev/internal/cli/verification"
 	"plimsoll.dev/internal/gate"
 	"plimsoll.dev/internal/gate/control"
 	"plimsoll.dev/internal/gate/rule"
@@ -137,7 +138,7 @@ func verifyFolder(ctx context.Context, env Env, dir string) hook.Finding {
 	if err != nil {
 		return hook.Failed("the verification that is owed did not work")
 	}
-	run, err := judge(ctx, in, pair)
+	run, err := verification.Judge(ctx, in, pair)
 	if err != nil || ctx.Err() != nil {
 		return hook.Failed("the verification that is owed did not work")
 	}

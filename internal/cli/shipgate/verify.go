@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll.dev/internal/cli/verification"
 	"plimsoll.dev/internal/gate"
 	"plimsoll.dev/internal/git"
 	"plimsoll.dev/internal/verify"
@@ -229,11 +229,11 @@ func (f *verifyFlags) run(ctx context.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	run, err := judge(ctx, in, pair)
+	run, err := verification.Judge(ctx, in, pair)
 	if err != nil {
 		return internal(err)
 	}
-	list, err := run.Artifacts(f.shown(), thisProgram())
+	list, err := run.Artifacts(f.shown(), verification.Program())
 	if err != nil {
 		return internal(err)
 	}
@@ -247,25 +247,6 @@ func (f *verifyFlags) run(ctx context.Context, env Env) error {
 		return err
 	}
 	return f.exit(run)
-}
-
-// judge verifies the head, and what it holds beside the working tree: the commit
-// that a push publishes, and what is staged for the next one.
-func judge(ctx context.Context, in *verify.Input, pair *git.Pair) (*verify.Run, error) {
-	run, err := verify.Verify(*in)
-	if err != nil || !run.CanMerge || in.Options.Scan {
-		return run, err
-	}
-	states, err := pair.Besides(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range states {
-		if run, err = run.Also(verify.Beside{Dir: s.Dir, Root: s.Root, Staged: s.Staged}); err != nil || !run.CanMerge {
-			break
-		}
-	}
-	return run, err
 }
 
 func (f *verifyFlags) open(ctx context.Context, env Env) (*git.Pair, error) {
@@ -298,23 +279,11 @@ func (f *verifyFlags) input(env Env, p *git.Pair) (*verify.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &verify.Input{
-		Each: each, Workspace: f.workspace, Config: p.Config, ManifestPath: p.Manifest, Dir: filepath.ToSlash(p.Dir), Reports: f.shown(),
-		Head: p.Head, Base: p.Base, HeadRoot: p.HeadRoot, BaseRoot: p.BaseRoot, BaseMissing: p.BaseMissing,
-		BaseRef: p.BaseRef, HeadRef: p.HeadRef, Changes: p.Changes, ChangedFiles: p.ChangedFiles, DiffText: p.Text,
-		Git: verify.GitIDs{
-			BaseCommit: p.BaseCommit, BaseTree: p.BaseTree, HeadCommit: p.HeadCommit, HeadTree: p.HeadTree, MergeBase: p.MergeBase,
-		},
-		Options: verify.Options{
-			Mode: f.mode, FailOn: failOn, NewOnly: f.baselineMode == "new-findings", NoHeuristics: f.noHeuristics,
-			Patches: f.patches, Preview: f.preview, Scan: f.scan, Today: f.date(env), Packs: f.packs, Comment: f.style,
-		},
-	}
-	if p.Gap != nil {
-		in.Gap = &verify.Gap{Reason: p.Gap.Reason, Detail: p.Gap.Detail, Needs: p.Gap.Needs}
-	}
-	if !p.Worktree && !p.CheckedOut {
-		in.Elsewhere = p.HeadCommit
+	in := verification.Input(p)
+	in.Workspace, in.Reports = f.workspace, f.shown()
+	in.Options = verify.Options{
+		Mode: f.mode, FailOn: failOn, NewOnly: f.baselineMode == "new-findings", NoHeuristics: f.noHeuristics,
+		Patches: f.patches, Preview: f.preview, Scan: f.scan, Today: f.date(env), Packs: f.packs, Comment: f.style,
 	}
 	if f.baseline != "" {
 		at := within(env.abs(f.workspace), f.baseline)
@@ -349,17 +318,11 @@ func below(root, name string) string {
 	return filepath.Base(name)
 }
 
-// todayVariable fixes the evaluation date.
-const todayVariable = "AGENTS_SHIPGATE_EVALUATION_DATE"
-
 func (f *verifyFlags) date(env Env) string {
-	switch {
-	case f.today != "":
+	if f.today != "" {
 		return f.today
-	case env.lookup(todayVariable) != "":
-		return env.lookup(todayVariable)
 	}
-	return time.Now().UTC().Format(time.DateOnly)
+	return verification.Today(env.lookup, time.Now())
 }
 
 // readFile is the bytes of one regular file, at most so many.
@@ -445,24 +408,4 @@ func (f *verifyFlags) exit(run *verify.Run) error {
 		return &failure{kind: configError, code: exitUsage, msg: msg}
 	}
 	return &failure{kind: inputParseError, code: exitInput, msg: run.Err.Error()}
-}
-
-// thisProgram names the build, as far as the binary knows it.
-func thisProgram() verify.Program {
-	p := verify.Program{Version: gate.ToolVersion, Platform: runtime.GOOS + "/" + runtime.GOARCH, Runtime: runtime.Version()}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return p
-	}
-	var build, deps []string
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" || s.Key == "vcs.modified" {
-			build = append(build, s.Key+"="+s.Value)
-		}
-	}
-	for _, d := range info.Deps {
-		deps = append(deps, d.Path+" "+d.Version+" "+d.Sum)
-	}
-	p.Distribution, p.Dependencies = strings.Join(build, "\n"), strings.Join(deps, "\n")
-	return p
 }

@@ -1,4 +1,4 @@
-package shipgate
+package verification
 
 import (
 	"runtime"
@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// each does n pieces of work on all processors. It is the only place of the gate
+// Each does n pieces of work on all processors. It is the only place of the gate
 // that starts more than one thing at once: what is verified is a pure function,
 // and so are its pieces. A panic of one of them is the caller's.
-func each(n int, do func(i int)) {
+func Each(n int, do func(i int)) {
 	var next atomic.Int64
 	var failed atomic.Pointer[any]
 	work := func() {
