@@ -86,6 +86,13 @@ func (e *evaluation) readPlan() error {
 			}
 			continue
 		}
+		if inGit(clean) {
+			r.problems = append(r.problems, Problem{At: item("changed_files", i), Message: "lies in Git's own folder, which is no part of a change; a person changes what lies there"})
+			if len(r.problems) == maxProblems {
+				break
+			}
+			continue
+		}
 		e.changed = append(e.changed, clean)
 	}
 	if err := r.err(); err != nil {
@@ -119,6 +126,11 @@ func (e *evaluation) rooted(name string) (string, bool) {
 	}
 	name = path.Clean(name)
 	return name, !path.IsAbs(name) && !outside(name) && !volume(name)
+}
+
+// inGit says whether a path lies in a folder of Git's own, or is one.
+func inGit(clean string) bool {
+	return slices.ContainsFunc(strings.Split(strings.ReplaceAll(clean, `\`, "/"), "/"), diff.IsGitFolder)
 }
 
 func outside(clean string) bool { return clean == ".." || strings.HasPrefix(clean, "../") }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"plimsoll.dev/internal/gate/redact"
 	"plimsoll.dev/internal/verify/effect"
@@ -35,11 +36,13 @@ type owed struct {
 // evidenceTable is §13.4.
 var evidenceTable = [...]owed{
 	{
-		"owner", "evidence.owner", High, nil, func(c *CapabilityRequest) bool { return c.Owner != "" },
+		"owner", "evidence.owner", High, nil, func(c *CapabilityRequest) bool { return answers(c.Owner) },
 		"Nobody is named who answers for this capability.", "Name the person or team that owns it.",
 	},
 	{
-		"auth_scopes", "scopes", High, nil, func(c *CapabilityRequest) bool { return len(c.Scopes) > 0 },
+		"auth_scopes", "scopes", High, nil, func(c *CapabilityRequest) bool {
+			return len(c.Scopes) > 0 && !slices.ContainsFunc(c.Scopes, func(s string) bool { return !answers(s) })
+		},
 		"The scopes it would be called with are not named.", "Name the narrow scopes that the operation needs.",
 	},
 	{
@@ -63,7 +66,7 @@ var evidenceTable = [...]owed{
 		"Nothing says that a call is confirmed before it acts.", "A person decides what has to be confirmed, and declares it.",
 	},
 	{
-		"runbook", "evidence.runbook", High, operations, func(c *CapabilityRequest) bool { return c.Runbook != "" },
+		"runbook", "evidence.runbook", High, operations, func(c *CapabilityRequest) bool { return answers(c.Runbook) },
 		"Nothing says what to do when it goes wrong.", "Name the runbook.",
 	},
 	{
@@ -75,6 +78,23 @@ var evidenceTable = [...]owed{
 		"Nothing says that it can be tried without acting.", "Show the dry run, and declare it.",
 	},
 }
+
+// answers says whether a text names something: a word that only says that nobody
+// knows yet is no evidence, and neither is one without a letter or digit.
+func answers(text string) bool {
+	word := strings.ToLower(strings.Trim(text, " \t<>[](){}.?!"))
+	return !slices.Contains(unknown, word) &&
+		strings.ContainsFunc(text, func(r rune) bool { return visible(r) && (unicode.IsLetter(r) || unicode.IsDigit(r)) })
+}
+
+var unknown = []string{"change_me", "changeme", "tbd", "tba", "todo", "fixme", "n/a", "na", "none", "nobody", "null", "nil", "unknown", "placeholder"}
+
+// visible says whether a character is seen at all.
+func visible(r rune) bool {
+	return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.IsMark(r) && r != brailleBlank && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+}
+
+const brailleBlank = '\u2800'
 
 var operations = []string{"production_operation", "destructive", "code_execution"}
 

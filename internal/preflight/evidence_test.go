@@ -214,3 +214,28 @@ func TestASecretIsNotRepeated(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// Words that only say that nobody knows yet, and texts in which nothing is seen,
+// are no evidence.
+func TestAWordThatNamesNothingIsNoEvidence(t *testing.T) {
+	for _, nothing := range []string{"CHANGE_ME", "<change_me>", "TBD", "n/a", "None.", "-", "?", "[TODO]", "...", "\u3164", "*"} {
+		plan := asking("destructive", strings.Fields(owes["destructive"])...)
+		plan.Capabilities[0].Owner, plan.Capabilities[0].Runbook = nothing, nothing
+		plan.Capabilities[0].Scopes = []string{"orders:write", nothing}
+		r := evaluate(t, input(t, adopted(), plan))
+		if !r.RequiresHumanReview {
+			t.Errorf("%q goes on", nothing)
+		}
+		for _, e := range r.RequiredEvidence {
+			name := strings.TrimPrefix(e.ID, "shop.tool.POST /x:")
+			if want := name != "owner" && name != "runbook" && name != "auth_scopes"; e.Satisfied != want {
+				t.Errorf("%q: %s is satisfied: %t", nothing, name, e.Satisfied)
+			}
+		}
+	}
+	plan := asking("destructive", strings.Fields(owes["destructive"])...)
+	plan.Capabilities[0].Owner, plan.Capabilities[0].Runbook = "支付团队", "7"
+	if r := evaluate(t, input(t, adopted(), plan)); r.RequiresHumanReview {
+		t.Errorf("%+v", r.Signals)
+	}
+}

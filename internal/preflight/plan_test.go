@@ -68,6 +68,8 @@ func TestAPlanIsReadStrictly(t *testing.T) {
 		`{"changed_files":["a"],"extra":1}`: "extra (line 1, column 24): is not a key",
 		`{"changed_files":["a"],"changed_files":["b"]}`:                                                                             "a key is given twice",
 		`{"changed_files":["a"," "]}`:                                                                                               "changed_files[1] (line 1, column 23): is blank",
+		"{\"changed_files\":[\"\u200b\u2060\"]}":                                                                                    "changed_files[0] (line 1, column 19): is blank",
+		"{\"capability_requests\":[{" + request + ",\"evidence\":{\"owner\":\"\u3164\u2800\"}}]}":                                   "is blank",
 		`{"changed_files":"a"}`:                                                                                                     "changed_files (line 1, column 18): must be a list",
 		`{"changed_files":null}`:                                                                                                    "changed_files (line 1, column 18): must be a list",
 		`{"changed_files":[7]}`:                                                                                                     "changed_files[0] (line 1, column 19): must be a text",

@@ -140,7 +140,7 @@ func (r *reader) bounded(at string, v source.Value, most int) string {
 		r.wrong(at, v, "is missing")
 	case v.Kind != source.String:
 		r.wrong(at, v, "must be a text")
-	case strings.TrimSpace(v.Text) == "":
+	case !strings.ContainsFunc(v.Text, visible):
 		r.wrong(at, v, "is blank")
 	case len(v.Text) > most:
 		r.wrong(at, v, "is longer than %d bytes", most)

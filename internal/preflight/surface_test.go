@@ -152,6 +152,16 @@ func TestAPathOutsideIsRefused(t *testing.T) {
 	}
 }
 
+// What lies in Git's own folder decides which hooks run and what a base is, and no
+// check of a change ever sees it.
+func TestAPathOfGitsOwnIsRefused(t *testing.T) {
+	for _, path := range []string{".git/hooks/pre-commit", ".git", "sub/.GIT/config", `a\.git\config`, "git~1/config", "/shop/.git/refs/remotes/origin/main", "./x/../.git/index"} {
+		if _, err := preflight.Evaluate(input(t, adopted(), touching("a", path))); err == nil || !strings.Contains(err.Error(), "changed_files[1]: lies in Git's own folder") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 // A link gives a protected file another name, and another file a protected name.
 func TestLinksHideNothing(t *testing.T) {
 	for _, c := range []struct {

@@ -197,11 +197,25 @@ func PortablePath(name string) bool {
 	for segment := range strings.SplitSeq(name, "/") {
 		// The empty segment also stands for a leading or a doubled slash; one
 		// that ends in a dot for "." and "..".
-		if segment == "" || strings.HasSuffix(segment, " ") || strings.HasSuffix(segment, ".") || isDevice(segment) {
+		if segment == "" || strings.HasSuffix(segment, " ") || strings.HasSuffix(segment, ".") || isDevice(segment) || IsGitFolder(segment) {
 			return false
 		}
 	}
 	return true
+}
+
+// IsGitFolder says whether a segment of a path is what some file system opens as
+// Git's own folder. Git takes no such name into a tree, and what lies there (hooks,
+// settings, refs) is no part of any change: it decides what the next command does.
+func IsGitFolder(segment string) bool {
+	plain := strings.TrimRight(strings.Map(func(r rune) rune {
+		if r >= 0x200c && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff {
+			return -1 // HFS+ ignores them
+		}
+		return r
+	}, segment), " .")
+	plain, _, _ = strings.Cut(plain, ":") // a stream of NTFS
+	return strings.EqualFold(plain, ".git") || strings.EqualFold(plain, "git~1")
 }
 
 // isDevice says whether a segment names a device on Windows, with or without

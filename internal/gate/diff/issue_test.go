@@ -178,14 +178,14 @@ func TestANameThatIsNotUTF8IsPrintedLossily(t *testing.T) {
 }
 
 func TestPortablePaths(t *testing.T) {
-	for _, p := range []string{"x", "a/b", "café/x", ".claude/x", "..x", "a b", "console", "com0", "com10", "lptx", "x.con", "a-\U0001F6A2"} {
+	for _, p := range []string{"x", "a/b", "café/x", ".claude/x", "..x", "a b", "console", "com0", "com10", "lptx", "x.con", "a-\U0001F6A2", ".gitignore", ".github/x", "x.git/y", "git~12"} {
 		if !diff.PortablePath(p) {
 			t.Errorf("%q is refused", p)
 		}
 	}
 	for _, p := range []string{
 		"", "/x", "./x", "//x", "a//b", "a/", "a/../b", "..", ".", `a\b`, "c:x", "a\tb", "a\x00", "a ", "a./b", "x/.", "con", "a/NUL",
-		"Aux.txt", "com1", "LPT9.c", "con .txt", "caf\xe9",
+		"Aux.txt", "com1", "LPT9.c", "con .txt", "caf\xe9", ".git", ".git/config", "a/.GIT/hooks/pre-commit", "git~1/config", "Git~1", ".g\u200cit/config", "\ufeff.git/x",
 	} {
 		if diff.PortablePath(p) {
 			t.Errorf("%q is accepted", p)
