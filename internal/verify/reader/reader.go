@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
-	"sync/atomic"
+	"sync"
 
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/reader/codex"
@@ -88,18 +88,25 @@ const ahead = 64
 func ReadLike(m *manifest.Manifest, tree fs.FS, each tool.Each, other *Record) (*tool.Reading, *Record, *tool.SourceError) {
 	out, rec := &tool.Reading{}, &Record{sources: make([]recorded, len(m.Sources))}
 	failed, done := make([]*tool.SourceError, len(m.Sources)), make([]bool, len(m.Sources))
-	var tools atomic.Int64
+	var counting sync.Mutex
+	tools := 0
+	count := func(more int) int {
+		counting.Lock()
+		defer counting.Unlock()
+		tools += more
+		return tools
+	}
 	read := func(i int) {
 		failed[i], done[i] = rec.source(i, m, tree, other), true
 		if r := rec.sources[i].reading; r != nil {
-			tools.Add(int64(len(r.Tools)))
+			count(len(r.Tools))
 		}
 	}
 	for first := 0; first < len(m.Sources); first += ahead {
 		last := min(first+ahead, len(m.Sources))
 		each.Do(last-first, func(i int) {
 			// One of those that are read will be refused: no more memory for others.
-			if tools.Load() <= MaxTools {
+			if count(0) <= MaxTools {
 				read(first + i)
 			}
 		})
