@@ -30,8 +30,11 @@ func (e *DocumentError) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
 		at := p.At
-		if p.Pos.Line > 0 {
-			at = strings.TrimSpace(fmt.Sprintf("%s (line %d, column %d)", p.At, p.Pos.Line, p.Pos.Column))
+		switch {
+		case p.Pos.Line > 0 && at == "":
+			at = fmt.Sprintf("line %d, column %d", p.Pos.Line, p.Pos.Column)
+		case p.Pos.Line > 0:
+			at = fmt.Sprintf("%s (line %d, column %d)", p.At, p.Pos.Line, p.Pos.Column)
 		}
 		lines[i] = strings.TrimPrefix(at+": "+p.Message, ": ")
 	}

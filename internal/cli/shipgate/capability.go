@@ -148,7 +148,8 @@ func opened(pair *git.Pair) error {
 
 func noManifest(config string) *failure {
 	return (&failure{kind: configError, code: exitUsage, msg: "there is no manifest " + config}).
-		choosing("Name the manifest with --config, or write one.")
+		offering(program+" init", "shows what a first manifest would hold; with --write it writes it").
+		choosing("Or name with --config the manifest that is there.")
 }
 
 // sideFailure is why a side could not be read, with the exit code of
@@ -238,8 +239,8 @@ func capabilityDiffCommand(env Env) *cobra.Command {
 		RunE:    func(*cobra.Command, []string) error { return d.run(env) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&d.base, "base", "", "the earlier lock")
-	flags.StringVar(&d.head, "head", "", "the later lock")
+	flags.StringVar(&d.base, "base", "", "the earlier lock (required)")
+	flags.StringVar(&d.head, "head", "", "the later lock (required)")
 	flags.StringVar(&d.out, "out", "", "also write the difference as JSON to this file")
 	flags.BoolVar(&d.json, "json", false, "print the difference as JSON (the default in agent mode)")
 	return cmd

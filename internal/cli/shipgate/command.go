@@ -20,18 +20,27 @@ const program = "shipgate"
 
 const long = `shipgate reads a git change and tells a coding agent what it may do next.
 
-It runs locally, writes nothing in the repository, opens no network connection
-and starts no program of the repository. Callers switch on control.state of the
-JSON result, never on the exit code.`
+  init       prepares a repository: instructions, hooks, CI, a first manifest
+  preflight  judges a plan, before anything is changed
+  check      judges a change of what bounds coding agents
+  verify     judges a change of the tools that your own agents get
 
-const examples = `  # what may the agent do after the change in the working tree?
+It runs locally, opens no network connection and starts no program of the
+repository. What writes says so, and where: init, verify, apply-patches and what
+is told to save. Callers switch on control.state of the JSON result, never on the
+exit code.`
+
+const examples = `  # prepare this repository; without --write it only shows what it would write
+  shipgate init
+
+  # what may the agent do after the change in the working tree?
   shipgate check --agent claude-code --workspace . --format agent-boundary-json
 
   # the same change, for a person
   shipgate check --format text
 
   # a committed range, as CI sees it
-  shipgate check --base origin/main --head HEAD
+  shipgate verify --base origin/main --head HEAD
 
   # what a rule looks for and why
   shipgate explain HOST-PERMISSION-WILDCARD-ALLOW`
@@ -67,8 +76,34 @@ func Run(ctx context.Context, args []string, env Env) (code int) {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return fail(f)
 	}
-	// What is left is cobra's own: an unknown command or a wrong flag.
-	return fail(usage("%s", strings.TrimSpace(err.Error())).offering(helpCommand(current), "the help names every command and flag"))
+	// What is left is cobra's own: an unknown command, an argument or a wrong flag.
+	return fail(misused(root, ran, err).offering(helpCommand(current), "the help names every command and flag"))
+}
+
+// misused says what cobra found wrong with the command line. Cobra calls an
+// argument that a command does not take an unknown command.
+func misused(root, ran *cobra.Command, err error) *failure {
+	said := strings.TrimSpace(err.Error())
+	var want, got int
+	if _, scanned := fmt.Sscanf(said, "accepts %d arg(s), received %d", &want, &got); scanned == nil && ran != nil {
+		return usage("it takes %s, and got %d: %s", counted(want, "argument"), got, strings.TrimSuffix(ran.UseLine(), " [flags]"))
+	}
+	if said == "unknown flag: --json" && ran != nil && ran.Name() == "check" {
+		return usage("%s", said).offering(program+" check", "JSON is what check prints by itself")
+	}
+	name := ""
+	if _, scanned := fmt.Sscanf(said, "unknown command %q for", &name); scanned != nil {
+		return usage("%s", said)
+	}
+	if ran != nil && ran != root && !ran.HasSubCommands() {
+		return usage("it takes no argument, and %q is one", name)
+	}
+	f := usage("%s", said)
+	root.SuggestionsMinimumDistance = 2
+	if near := root.SuggestionsFor(name); ran == root && len(near) > 0 {
+		f = f.offering(program+" "+near[0], "the command whose name is nearest")
+	}
+	return f
 }
 
 func helpCommand(current string) string {

@@ -3,6 +3,7 @@ package shipgate
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,16 +61,20 @@ func documentCommand(env Env, verb, short string, names []string, document func(
 	for _, name := range names {
 		example = append(example, "  "+program+" "+verb+" "+name)
 	}
+	list := strings.Join(names, " or ")
+	if len(names) > 3 {
+		list = "one of " + strconv.Itoa(len(names))
+	}
 	return &cobra.Command{
 		Use:       verb + " " + strings.Join(names, "|"),
-		Short:     short + strings.Join(names, " or "),
+		Short:     short + list,
 		Example:   strings.Join(example, "\n"),
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: names,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(names, args[0]) {
 				near := nearest(args[0], names)
-				return usage("no %s is called %q; there is %s", verb, args[0], strings.Join(names, " and ")).
+				return usage("no %s is called %q; there is %s", verb, args[0], strings.Join(names, ", ")).
 					offering(program+" "+verb+" "+near, "the nearest name there is")
 			}
 			text, err := document(args[0])

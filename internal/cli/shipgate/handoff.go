@@ -35,7 +35,7 @@ type handoffFlags struct {
 func agentCommand(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "agent", Short: "What one agent gives to the next", Args: cobra.NoArgs,
-		Long: "agent groups the commands that one agent gives its work to the next with.", Example: handoffExamples,
+		Long: "agent has what one agent gives to the next, so that nobody judges the work anew.", Example: handoffExamples,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	f := &handoffFlags{}
@@ -84,8 +84,11 @@ func (f *handoffFlags) handoff(env Env) error {
 	if refused, ok := errors.AsType[*handoff.Refusal](err); ok {
 		name := names[refused.Artifact]
 		again := program + " verify"
-		return (&failure{kind: inputParseError, code: exitInput, msg: refused.Error(), path: name}).
-			offering(again, "writes artifacts of one run that agree; then hand off again")
+		f := &failure{kind: inputParseError, code: exitInput, msg: refused.Error(), path: name}
+		if refused.Field == "" {
+			f = unread(name, "cannot be used", refused.Err)
+		}
+		return f.offering(again, "writes artifacts of one run that agree; then hand off again")
 	}
 	if err != nil {
 		return internal(err)

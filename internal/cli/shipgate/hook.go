@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,7 +46,11 @@ func hookCommand(env Env) *cobra.Command {
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || !hook.Host(args[0]).Valid() {
-				return usage("hook needs the name of one host: %s", strings.Join(names, ", ")).
+				given := "none"
+				if len(args) > 0 {
+					given = strconv.Quote(strings.Join(args, " "))
+				}
+				return usage("hook needs the name of one host that it knows, and got %s", given).
 					choosing("Name the host that calls: " + strings.Join(names, ", ") + ".")
 			}
 			host := hook.Host(args[0])

@@ -120,7 +120,10 @@ func (f *triggerFlags) run(ctx context.Context, env Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	t := f.evaluate(ctx, env, in, status, why)
+	t, err := f.evaluate(ctx, env, in, status, why)
+	if err != nil {
+		return err
+	}
 	if f.json || env.agentMode() {
 		return env.printJSON(t)
 	}
@@ -183,12 +186,15 @@ func (f *triggerFlags) fromGit(ctx context.Context, env Env, in *trigger.Input) 
 	if err != nil {
 		unread, ok := errors.AsType[*git.InputError](err)
 		switch {
-		case ok && (unread.Failure == gate.NoRepository || f.revision != workingTree):
+		case ok && unread.Failure == gate.NoRepository:
+			return "", "", usage("--git-diff: %s is not inside a Git repository", f.workspace).
+				choosing("Name with --workspace a directory of a repository, or leave --git-diff out and name the files that change.")
+		case ok && f.revision != workingTree:
 			msg := "--git-diff: " + string(unread.Failure)
 			if unread.Detail != "" {
 				msg += ": " + unread.Detail
 			}
-			return "", "", usage("%s", msg).choosing("Name with --git-diff a range base...head of commits that are here, in a repository.")
+			return "", "", usage("%s", msg).choosing("Name with --git-diff a range base...head of commits that are here.")
 		case ok:
 			return notEvaluated, "the change could not be read: " + string(unread.Failure), nil
 		}
@@ -239,24 +245,23 @@ func (f *triggerFlags) fromText(env Env, in *trigger.Input, named bool) (status,
 
 // evaluate runs the catalogue and the stop block. What could not be read in full
 // is not evaluated.
-func (f *triggerFlags) evaluate(ctx context.Context, env Env, in trigger.Input, status, why string) *triggered {
+func (f *triggerFlags) evaluate(ctx context.Context, env Env, in trigger.Input, status, why string) (*triggered, error) {
 	t := &triggered{SchemaVersion: trigger.CatalogueVersion, Status: status, TextTried: len(in.Text) > 0}
 	if status == notEvaluated {
 		t.Next = &trigger.NextAction{Kind: "command", Command: "agents-shipgate verify --preview --json", Why: "What cannot be read has to be verified."}
 		t.Rationale = "Not evaluated: " + why + ". It has to be verified."
 		t.TextTried = false
 		t.Rules, t.Files, t.Tokens = []trigger.Match{}, append([]string{}, in.ChangedFiles...), []string{}
-		return t
+		return t, nil
 	}
 	w, err := git.OpenWorkspace(ctx, env.Dir, f.workspace, env.Environ)
-	if err == nil {
-		in.ManifestPresent = in.ManifestPresent || !f.git && slices.Contains(w.Names, manifest.DefaultName)
-		defer w.Close()
+	if err != nil {
+		return nil, usage("%s", err.Error()).choosing("Name with --workspace a folder that is there and can be read.")
 	}
+	defer w.Close()
+	in.ManifestPresent = in.ManifestPresent || !f.git && slices.Contains(w.Names, manifest.DefaultName)
 	r := trigger.Evaluate(in)
-	if err == nil {
-		r = r.Stop(in, f.requested, f.looked(in, w))
-	}
+	r = r.Stop(in, f.requested, f.looked(in, w))
 	t.Run, t.DryRun, t.SkipReason = &r.RunShipgate, &r.DryRunRecommended, r.SkipReason
 	t.Stopped, t.StopEvaluated, t.Rationale = r.StopConditionsFired, r.StopConditionsEvaluated, r.Rationale
 	t.Rules, t.Files, t.Tokens, t.Next = r.MatchedRules, r.ChangedFiles, r.DiffTokens, r.NextAction
@@ -276,7 +281,7 @@ func (f *triggerFlags) evaluate(ctx context.Context, env Env, in trigger.Input, 
 	if !t.TextTried && !r.RunShipgate && !r.StopConditionsFired {
 		t.Rationale += " Rules about the text of the diff were not tried: no text was given."
 	}
-	return t
+	return t, nil
 }
 
 // looked is what detection says of the tree, when the tree is the one that the

@@ -78,7 +78,7 @@ func Main(args []string, env shipgate.Env) int {
 			dir = filepath.Join(env.Dir, dir)
 		}
 		if info, err := os.Stat(dir); *named == "" || err != nil || !info.IsDir() {
-			return complain(exitUsage, "--workspace %q is no folder", *named)
+			return complain(exitUsage, "--workspace %q is no folder\nName with --workspace a folder that is there, or leave it out.", *named)
 		}
 		d.env.Dir = filepath.Clean(dir)
 	}
