@@ -85,6 +85,7 @@ func register(s *server.MCPServer) {
 	s.AddTool(tool, handle)
 	s.AddTool(mcp.NewTool("wipe", mcp.WithToolAnnotation(mcp.ToolAnnotation{Title: "Wipe", DestructiveHint: mcp.ToBoolPtr(true)})), handle)
 	s.AddTool(getMe())
+	s.AddTool(mcp.NewTool("icon", mcp.WithToolTitle("Icon"), mcp.WithToolIcons(mcp.Icon{Src: src()}), mcp.WithArray("ids", mcp.WithIntegerItems())), handle)
 	s.AddTools(server.ServerTool{Tool: mcp.NewTool("one"), Handler: handle}, server.ServerTool{mcp.Tool{Name: "two", RawInputSchema: []byte(` + "`{\"type\":\"object\",\"properties\":{\"z\":{}}}`" + `)}, handle})
 	for _, st := range all { s.AddTool(st.Tool, st.Handler) }
 	s.AddTool(mcp.NewToolWithRawSchema("rawed", "R.", json.RawMessage(` + "`{\"properties\":{\"k\":{\"type\":\"string\"}}}`" + `)), handle)
@@ -96,7 +97,7 @@ func getMe() (mcp.Tool, server.ToolHandlerFunc) { return mcp.NewTool("get_me"), 
 `,
 			tools: []string{
 				`send@s.go:13 "Sends mail" count:number[1,10] kind:string[x y] list:array now:boolean to:string! {"destructiveHint":true,"readOnlyHint":false}`,
-				`wipe@s.go:23 {"destructiveHint":true,"title":"Wipe"}`, "one@s.go:25", "two@s.go:25 z:", `rawed@s.go:27 "R." k:string`, "three@s.go:30", "get_me@s.go:32",
+				`wipe@s.go:23 {"destructiveHint":true,"title":"Wipe"}`, `icon@s.go:25 ids:array {"title":"Icon"}`, "one@s.go:26", "two@s.go:26 z:", `rawed@s.go:28 "R." k:string`, "three@s.go:31", "get_me@s.go:33",
 			},
 		},
 		{

@@ -132,7 +132,7 @@ func (g *golang) option(s scope, d *definition, in *inputs, e ast.Expr) {
 	switch {
 	case name == "WithDescription" && len(call.Args) == 1:
 		d.description = g.words(s, call.Args[0], d.at)
-	case name == "WithTitleAnnotation" && len(call.Args) == 1:
+	case (name == "WithTitleAnnotation" || name == "WithToolTitle") && len(call.Args) == 1:
 		if title, ok := g.str(s, call.Args[0]); ok {
 			d.annotations = with(d.annotations, "title", title)
 		}
@@ -152,7 +152,7 @@ func (g *golang) option(s scope, d *definition, in *inputs, e ast.Expr) {
 		} else {
 			d.output = got
 		}
-	case name == "WithSchemaAdditionalProperties", name == "WithMeta", name == "WithTaskSupport", name == "WithIcons", name == "WithDeferLoading":
+	case name == "WithSchemaAdditionalProperties", name == "WithMeta", name == "WithTaskSupport", name == "WithIcons", name == "WithToolIcons", name == "WithDeferLoading":
 	default:
 		in.unknown = "unsupported_option"
 	}
@@ -302,6 +302,8 @@ func (g *golang) refine(s scope, in *inputs, m map[string]any, name string, call
 		m["items"] = map[string]any{"type": "string"}
 	case "WithNumberItems":
 		m["items"] = map[string]any{"type": "number"}
+	case "WithIntegerItems":
+		m["items"] = map[string]any{"type": "integer"}
 	case "WithBooleanItems":
 		m["items"] = map[string]any{"type": "boolean"}
 	case "Items", "Properties", "AdditionalProperties", "PropertyNames", "UniqueItems", "DefaultArray":

@@ -178,6 +178,57 @@ tools = [a]
 tools.append(b)
 bot = Agent(name="bot", tools=tools)`,
 			`agent bot
+			direct_tool bot -> a
+			direct_tool bot -> b`,
+		},
+		"a list that grows by another list": {
+			`
+tools = [a]
+more = [b]
+tools.extend(more)
+bot = Agent(name="bot", tools=tools)`,
+			`agent bot
+			direct_tool bot -> a
+			direct_tool bot -> b`,
+		},
+		"a list that may grow": {
+			`
+tools = [a]
+if fast():
+    tools.append(b)
+bot = Agent(name="bot", tools=tools)`,
+			`agent bot
+			direct_tool bot -> a open
+			direct_tool bot -> b open
+			dynamic tool_list changed_in_place agent=bot name=tools`,
+		},
+		"a list that grows by what a call gives": {
+			`
+tools = [a]
+tools.extend(load())
+bot = Agent(name="bot", tools=tools)`,
+			`agent bot
+			direct_tool bot -> a open
+			dynamic tool_list runtime_call agent=bot name=load`,
+		},
+		"a list that grows in a function": {
+			`
+tools = [a]
+def more():
+    tools.append(b)
+bot = Agent(name="bot", tools=tools)`,
+			`agent bot
+			direct_tool bot -> a open
+			direct_tool bot -> b open
+			dynamic tool_list changed_in_place agent=bot name=tools`,
+		},
+		"a list that grows and shrinks": {
+			`
+tools = [a]
+tools.append(b)
+tools[0] = make()
+bot = Agent(name="bot", tools=tools)`,
+			`agent bot
 			direct_tool bot -> a open
 			direct_tool bot -> b open
 			dynamic tool_list changed_in_place agent=bot name=tools`,

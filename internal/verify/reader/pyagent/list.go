@@ -1,6 +1,8 @@
 package pyagent
 
 import (
+	"slices"
+
 	"plimsoll.dev/internal/verify/python"
 )
 
@@ -164,7 +166,7 @@ func (l *list) attribute(m *module, e *python.Attribute, sure bool, hop int) {
 			l.gap(m, changed, e)
 		}
 		for _, c := range own.changes {
-			l.put(m, c, hop)
+			l.put(m, c, false, hop)
 		}
 		return
 	}
@@ -218,27 +220,28 @@ func (l *list) variable(m *module, v *python.Variable, e python.Expr, sure bool,
 			l.gap(m, unresolvedName, e)
 		}
 	}
-	l.changes(m, v, e, hop)
+	l.changes(m, v, e, sure && one, hop)
 }
 
-// changes adds what is put into the list after it was made.
-func (l *list) changes(m *module, v *python.Variable, e python.Expr, hop int) {
+// changes adds what is put into the list after it was made. What a statement of
+// the module itself adds is always there; any other change leaves the list open.
+func (l *list) changes(m *module, v *python.Variable, e python.Expr, sure bool, hop int) {
 	if l.steps++; hop > maxHops || l.steps > maxSteps {
 		return
 	}
-	if len(v.Mutated) > 0 {
+	if slices.ContainsFunc(v.Mutated, func(n python.Node) bool { return !m.grows(v, n) }) {
 		l.gap(m, changed, e)
 	}
 	for _, n := range v.Mutated {
 		if c, ok := n.(*python.Call); ok {
-			l.put(m, c, hop)
+			l.put(m, c, sure && m.grows(v, n), hop)
 		}
 	}
 	for _, alias := range v.Aliases {
 		if n, ok := alias.(*python.Name); ok {
 			if other := m.file.Lookup(n); other != nil && other != v && len(other.Mutated) > 0 {
 				l.gap(m, changed, e)
-				l.changes(m, other, e, hop+1)
+				l.changes(m, other, e, false, hop+1)
 			}
 		}
 	}
@@ -252,17 +255,43 @@ func (l *list) changes(m *module, v *python.Variable, e python.Expr, hop int) {
 	}
 }
 
-// put adds what list.append(…) and the like put into a list.
-func (l *list) put(m *module, c *python.Call, hop int) {
+// grows says whether a change of a variable's list is one that every run of the
+// module makes: x.append(y), x.insert(0, y) or x.extend(…) as a statement of it.
+func (m *module) grows(v *python.Variable, n python.Node) bool {
+	c, ok := n.(*python.Call)
+	if !ok {
+		return false
+	}
+	a, ok := c.Func.(*python.Attribute)
+	if !ok || a.Name != "append" && a.Name != "insert" && a.Name != "extend" || slices.ContainsFunc(c.Args, func(arg python.Arg) bool { return arg.Stars > 0 }) {
+		return false
+	}
+	if x, ok := a.Value.(*python.Name); !ok || m.file.Lookup(x) != v {
+		return false
+	}
+	if m.straight == nil {
+		m.straight = map[python.Node]bool{}
+		for _, s := range m.file.Body {
+			if e, ok := s.(*python.Evaluate); ok {
+				m.straight[e.Value] = true
+			}
+		}
+	}
+	return m.straight[c]
+}
+
+// put adds what list.append(…) and the like put into a list; sure says whether
+// that always happens.
+func (l *list) put(m *module, c *python.Call, sure bool, hop int) {
 	a, ok := c.Func.(*python.Attribute)
 	if !ok || len(c.Args) == 0 {
 		return
 	}
 	switch value := c.Args[len(c.Args)-1].Value; a.Name {
 	case "append", "insert", "add":
-		l.items = append(l.items, item{m, value, false})
+		l.items = append(l.items, item{m, value, sure})
 	case "extend", "update":
-		l.read(m, value, false, hop+1)
+		l.read(m, value, sure, hop+1)
 	}
 }
 

@@ -40,6 +40,9 @@ type module struct {
 	file    *python.File
 	prog    *program
 	objects map[*python.Class]map[string]*attribute
+	// straight are the expressions that are statements of the module itself: they
+	// run whenever it is loaded. Made when it is needed.
+	straight map[python.Node]bool
 }
 
 // program is what one source declares: a file or the files of a directory. Names
