@@ -82,21 +82,36 @@ func TestTheTimePerToolDoesNotGrow(t *testing.T) {
 }
 
 // Names that all tools share, and entries that fit all of them, are the worst
-// case of every index.
+// case of every index: their time grows with their number, not with its square,
+// which would make the ratio of a tool 8.
 func TestToolsThatShareOneNameAreResolvedInTime(t *testing.T) {
+	const small, large = 400, 3200
+	best := 1e9
+	for range 4 {
+		one := max(sharing(t, small), sharing(t, small))
+		best = min(best, sharing(t, large)/one)
+	}
+	if best > 5 {
+		t.Errorf("the time per tool of %d is %.1f times that of %d", large, best, small)
+	}
+}
+
+// sharing resolves n tools of one name and returns the time for each.
+func sharing(t *testing.T, n int) float64 {
+	t.Helper()
 	r := &tool.Reading{}
 	m := load(t, header)
-	for i := range 3000 {
+	for i := range n {
 		r.Tools = append(r.Tools, listed("run", in(fmt.Sprintf("source%d", i))))
 	}
 	m.Policies.Approval = []manifest.Selector{{Tool: "run", Path: []string{"policies", "require_approval_for_tools", "0"}}}
 	m.Risks = []manifest.Risk{{Tool: "run", RemoveTags: []string{"write"}}}
 	start := time.Now()
 	s, err := effect.Resolve(m, r)
-	if err != nil || len(s.Catalog) != 3000 || len(s.Catalog[0].Issues) != 2 {
+	if err != nil || len(s.Catalog) != n || len(s.Catalog[0].Issues) != 2 {
 		t.Fatalf("%v, %d tools", err, len(s.Catalog))
 	}
-	for i := range 3000 {
+	for i := range n {
 		path := []string{"policies", "require_approval_for_tools", fmt.Sprint(i)}
 		m.Policies.Approval = append(m.Policies.Approval, manifest.Selector{Tool: "run", Path: path}, manifest.Selector{Tool: fmt.Sprint("gone", i), Path: path})
 		r.Edges = append(r.Edges, tool.Edge{Kind: tool.DirectTool, Agent: "a", To: "run", Complete: true, Origin: code(i)})
@@ -104,7 +119,5 @@ func TestToolsThatShareOneNameAreResolvedInTime(t *testing.T) {
 	if _, err := effect.Resolve(m, r); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("took %v", took)
-	}
+	return float64(time.Since(start)) / float64(n)
 }

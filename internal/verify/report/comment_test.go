@@ -111,7 +111,10 @@ func TestTextOfTheRepositoryIsNoMarkup(t *testing.T) {
 
 func TestNothingGetsOutOfTheComment(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.OneOf(rapid.String(), rapid.StringMatching("[`|<>@#!\\[\\](){}a-z:/.\\-\n\\\\_*~$&]{0,40}")).Draw(t, "text")
+		s := rapid.OneOf(
+			rapid.String(), rapid.StringMatching("[`|<>@#!\\[\\](){}a-z:/.\\-\n\\\\_*~$&]{0,40}"),
+			rapid.SampledFrom([]string{"``", "```", "``a", "a``", "\n``"}),
+		).Draw(t, "text")
 		in := &report.Input{ConfigPath: "shipgate.yaml", Head: rapidSide(s), Findings: []check.Finding{{
 			ID: "fp_1", Fingerprint: "fp_1", CheckID: s, Title: s, Severity: check.Critical, Recommendation: s, ToolName: s,
 			Source: check.Source{Type: "mcp", Path: s, StartLine: 1},

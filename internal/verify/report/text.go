@@ -101,5 +101,8 @@ func code(s string, limit int) string {
 	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || strings.HasPrefix(text, " ") || strings.HasSuffix(text, " ") {
 		text = " " + text + " "
 	}
+	if len(fence) > 2 {
+		return joiner + fence + text + fence // else a line that begins with it reads as the start of a block
+	}
 	return fence + text + fence
 }
