@@ -2,6 +2,7 @@ package shipgate_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -217,12 +218,15 @@ func disagreement(check, verify answer) string {
 	return ""
 }
 
+// changes is how many changes are drawn; make slow draws more.
+var changes = flag.Uint64("changes", 24, "how many changes to draw for check, verify and the commands that they name")
+
 // Whatever changes, staged, committed or lying about: verify never lets through
 // what check does not, and blocks nothing that check calls complete.
 func TestCheckAndVerifyNeverDisagree(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
-	for seed := range uint64(60) {
+	for seed := range *changes {
 		c := drawChange(seed)
 		dir := c.build(t)
 		worktree := ask(t, dir, "check")

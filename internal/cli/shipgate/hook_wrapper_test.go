@@ -268,8 +268,9 @@ func TestHooksWithoutAGateRefuse(t *testing.T) {
 }
 
 // The entry kills a gate that hangs, far inside the host's limit. It takes its
-// real time, which is why all of them hang at once.
+// real time, which is why all of them hang at once, beside other tests.
 func TestHooksWithAGateThatHangsRefuse(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes the half minute that a gate may hang")
 	}
@@ -488,6 +489,7 @@ func silence(t *testing.T, said ...string) *os.File {
 // A stdin that never ends is no reason to wait once the event is complete; one
 // that never says anything ends in the gate's own refusal.
 func TestHooksWhoseStdinStaysOpenAnswer(t *testing.T) {
+	t.Parallel()
 	binary := build(t, t.TempDir(), "shipgate")
 	var all atOnce
 	for name, said := range map[string]func(d *hosted) string{

@@ -73,12 +73,21 @@ var hostilePlaces = map[string]hostilePlace{
 	"a policy pack":         {"pack.yaml", sourceOf("mcp", "none.json") + "checks: {policy_packs: [{id: team, path: pack.yaml}]}\n", "yaml"},
 }
 
-// hostileAll tries large texts on every reader.
-var hostileAll = flag.Bool("hostile-all", false, "try hostile texts of over 4 MiB on every reader, not on one of each syntax")
+// hostileAll tries every text on every reader.
+var hostileAll = flag.Bool("hostile-all", false, "try hostile texts of over 256 KiB that only a parser sees on every reader, not on one of each syntax")
 
-// hostileLarge are the places that get large texts in every run: one of each
+// hostileLarge are the places that get every text in every run: one of each
 // syntax, and every reader of code.
 var hostileLarge = []string{"mcp JSON", "openapi YAML", "codex_config", "mcp_server TypeScript", "mcp_server Go", "openai_agents_sdk", "the manifest"}
+
+// hostileMany are the texts that a parser hands on whole, as tools, operations or
+// parameters: what a reader makes of them is its own, so each reader gets them.
+var hostileMany = []string{"100,000 tools", "100,000 operations", "many parameters", "many tools", "many servers"}
+
+// shared says that readers of one syntax share what such a text is about.
+func shared(what, text string) bool {
+	return len(text) > 4<<20 || len(text) > 256<<10 && !slices.Contains(hostileMany, what)
+}
 
 // outcome is how a run of the program ended.
 type outcome struct {
@@ -88,38 +97,17 @@ type outcome struct {
 	hung           bool
 }
 
-// measuredVariable makes this test binary a measuring stick: it runs the command
-// it is given and writes the peak of its memory to the file that the variable
-// names. A process inherits the peak of the one that starts it, so that a child
-// of the tests themselves would show theirs.
-const measuredVariable = "PLIMSOLL_MEASURED"
-
-func init() {
-	to := os.Getenv(measuredVariable)
-	if to == "" {
-		return
-	}
-	cmd := exec.Command(os.Args[1], os.Args[2:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := cmd.Run(); cmd.ProcessState == nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(99)
-	}
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		if err := os.WriteFile(to, []byte(fmt.Sprint(u.Maxrss)), 0o600); err != nil {
-			os.Exit(99)
-		}
-	}
-	os.Exit(cmd.ProcessState.ExitCode())
-}
-
 // attempt runs the program in dir until it ends, or is ended for not ending.
 func attempt(t *testing.T, binary, dir string, args ...string) outcome {
 	t.Helper()
+	measure, err := programs["measure"]()
+	if err != nil {
+		t.Fatal(err)
+	}
 	peak := filepath.Join(t.TempDir(), "peak")
 	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(os.Args[0], append([]string{binary}, args...)...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), append(quietGit(dir), measuredVariable+"="+peak)...)
+	cmd := exec.Command(measure, append([]string{peak, binary}, args...)...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), quietGit(dir)...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -128,7 +116,7 @@ func attempt(t *testing.T, binary, dir string, args ...string) outcome {
 	}
 	var o outcome
 	hang := time.AfterFunc(maxWait, func() { o.hung = true; _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-	err := cmd.Wait()
+	err = cmd.Wait()
 	hang.Stop()
 	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
 		t.Fatal(err)
@@ -243,7 +231,7 @@ func TestHostileTextIsNeverAPass(t *testing.T) {
 			for _, what := range slices.Sorted(maps.Keys(baits)) {
 				t.Run(what, func(t *testing.T) {
 					text := baits[what]()
-					if len(text) > 4<<20 && !*hostileAll && !slices.Contains(hostileLarge, name) {
+					if shared(what, text) && !*hostileAll && !slices.Contains(hostileLarge, name) {
 						t.Skip("a large text; readers of one syntax share its parser (-hostile-all)")
 					}
 					writeHostile(t, dir, place.file, text)

@@ -62,7 +62,7 @@ func TestEveryCommandOfAnAnswerRunsAsPrinted(t *testing.T) {
 	build(t, bin, "shipgate")
 	build(t, bin, "agents-shipgate")
 	kinds := map[string]int{}
-	for seed := range uint64(40) {
+	for seed := range *changes {
 		c := drawChange(seed)
 		dir := c.build(t)
 		if seed%4 == 1 { // a folder that a careless command line would take apart

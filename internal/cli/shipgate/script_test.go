@@ -385,12 +385,50 @@ func TestBothProgramsAreTheSameGate(t *testing.T) {
 	}
 }
 
-// build builds one of the two programs and returns its path.
+// build puts one of the two programs into a folder and returns its path. It is
+// built once for all tests, and is the same file in every folder: a copy that was
+// written a moment ago may still be open in another test's child, which the
+// system calls busy.
 func build(t *testing.T, dir, name string) string {
 	t.Helper()
+	from, err := programs[name]()
+	if err != nil {
+		t.Fatal(err)
+	}
 	binary := filepath.Join(dir, name)
-	if out, err := exec.Command("go", "build", "-o", binary, "plimsoll.dev/cmd/"+name).CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	if err := os.Link(from, binary); err != nil {
+		t.Fatal(err)
 	}
 	return binary
+}
+
+var programs = map[string]func() (string, error){
+	"shipgate":        once("shipgate", "plimsoll.dev/cmd/shipgate"),
+	"agents-shipgate": once("agents-shipgate", "plimsoll.dev/cmd/agents-shipgate"),
+	"measure":         once("measure", "./testdata/measure"),
+}
+
+// kept is the folder of what was built; it is removed at the end.
+var kept string
+
+func once(name, from string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		binary := filepath.Join(kept, name)
+		if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", binary, from).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("build: %w\n%s", err, out)
+		}
+		return binary, nil
+	})
+}
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "shipgate-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	kept = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
 }
