@@ -149,7 +149,8 @@ var built = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	made = dir
-	cmd := exec.Command("go", "build", "-o", dir+"/shipgate", "./cmd/shipgate")
+	// As the action builds it, so that nothing is compiled a second time.
+	cmd := exec.Command("go", "build", "-trimpath", "-o", dir+"/shipgate", "./cmd/shipgate")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
