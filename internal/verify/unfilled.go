@@ -3,8 +3,10 @@ package verify
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"plimsoll.dev/internal/gate/source"
+	"plimsoll.dev/internal/verify/decision"
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/tool"
 )
@@ -20,19 +22,19 @@ const maxUnfilled = 20
 // (docs/spec/verification.md §18.2, D80.A5).
 func unfilled(m *manifest.Manifest) []tool.Warning {
 	var list []tool.Warning
-	var walk func(v source.Value, key string)
-	walk = func(v source.Value, key string) {
+	var walk func(v source.Value, key, pointer string)
+	walk = func(v source.Value, key, pointer string) {
 		switch {
 		case len(list) == maxUnfilled:
 		case v.Kind == source.String && v.Text == placeholder:
 			list = append(list, tool.Warning{
-				Code:    "placeholder_left",
+				Code:    decision.PlaceholderLeft,
 				Message: fmt.Sprintf("The manifest still says %s for %s, in line %d.", placeholder, key, v.Pos.Line),
-				Origin:  tool.Origin{Type: "manifest", Ref: m.Name, Path: m.Name, Start: v.Pos},
+				Origin:  tool.Origin{Type: "manifest", Ref: m.Name, Path: m.Name, Pointer: pointer, Start: v.Pos},
 			})
 		case v.Kind == source.List:
 			for i, item := range v.Items {
-				walk(item, key+"["+strconv.Itoa(i)+"]")
+				walk(item, key+"["+strconv.Itoa(i)+"]", pointer+"/"+strconv.Itoa(i))
 			}
 		case v.Kind == source.Map:
 			for _, member := range v.Members {
@@ -40,10 +42,10 @@ func unfilled(m *manifest.Manifest) []tool.Warning {
 				if key != "" {
 					at = key + "." + at
 				}
-				walk(member.Value, at)
+				walk(member.Value, at, pointer+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(member.Key))
 			}
 		}
 	}
-	walk(m.Root, "")
+	walk(m.Root, "", "")
 	return list
 }

@@ -32,7 +32,7 @@ tool_sources: [{id: shop, type: mcp, path: tools.json}]
 	}
 	left := load("CHANGE_ME")
 	if len(left) != 1 || left[0].Message != "The manifest still says CHANGE_ME for agent.declared_purpose[0], in line 5." ||
-		left[0].Origin.Path != "shipgate.yaml" || left[0].Origin.Start.Line != 5 {
+		left[0].Origin.Path != "shipgate.yaml" || left[0].Origin.Start.Line != 5 || left[0].Origin.Pointer != "/agent/declared_purpose/0" {
 		t.Errorf("%+v", left)
 	}
 	if left := load("ask before CHANGE_ME is used"); len(left) > 0 {

@@ -21,6 +21,7 @@ type warned struct {
 	missing bool           // the remedy is to provide the source
 	adds    []tool.Warning // what a person may add to the manifest, by the code of the group
 	code    string         // UndeclaredSource or UnboundNewTool, "" for what was not understood
+	empty   []string       // pointers of the placeholders of a manifest
 }
 
 // Codes of warnings about what a change adds beside the declared agents. All of
@@ -29,6 +30,10 @@ const (
 	UndeclaredSource = "undeclared_tool_source"
 	UnboundNewTool   = "unbound_new_tool"
 )
+
+// PlaceholderLeft is the code of a warning that the manifest still has a
+// placeholder; its origin points at it (D80.A5).
+const PlaceholderLeft = "placeholder_left"
 
 // besides is the manifest key that such warnings are about.
 var besides = map[string]string{UndeclaredSource: "tool_sources", UnboundNewTool: "agent_bindings"}
@@ -86,6 +91,9 @@ func (b *builder) warnings() []warned {
 		g := group(warnings[i].SourceID, warnings[i].Origin)
 		g.missing = g.missing || missingCodes[warnings[i].Code]
 		g.why = append(g.why, warnings[i].Message)
+		if warnings[i].Code == PlaceholderLeft {
+			g.empty = append(g.empty, warnings[i].Origin.Pointer)
+		}
 	}
 
 	list := make([]warned, 0, len(groups))
@@ -175,8 +183,23 @@ func (b *builder) warningGap(w *warned) Gap {
 		g.Next = b.provideSource(w)
 	case len(w.dynamic) > 0:
 		g.Next = b.inventory(&issue, "declare_tool_inventory", w.dynamic[0].Framework)
+	case len(w.empty) > 0 && len(w.empty) == len(w.why):
+		g.Next = b.fill(w)
 	default:
 		g.Next = reviewWarning(w)
 	}
 	return g
+}
+
+// fill asks for what stands in place of the placeholders of the manifest.
+func (b *builder) fill(w *warned) Next {
+	t := Template{Key: dotted(w.empty[0])}
+	for _, at := range w.empty {
+		t.Edits = append(t.Edits, set(at, review))
+	}
+	what := "what is true, in place of the placeholder"
+	if n := len(w.empty) - 1; n > 0 {
+		what += fmt.Sprintf("; %d more beside it", n)
+	}
+	return b.next("review_warning", t, nil, what, "What nobody filled in says nothing that a decision could rest on.")
 }
