@@ -87,12 +87,41 @@ func workplaceOf(dir string) workplace {
 // judgeFolder is what the agent is owed or owes for the change in one folder:
 // what check says, and where that is only that verification is owed, what the
 // verification says. Nothing is written.
+//
+// Agents commit what they did before they stop, and a check of the working tree
+// begins at the last commit. So what is committed since the usual base is judged
+// too, unless a verification did, which begins there.
 func judgeFolder(ctx context.Context, env Env, host hook.Host, dir string) hook.Finding {
 	env.Dir = dir
-	f := &checkFlags{agent: string(host), workspace: dir, given: func(flag string) bool { return flag == "agent" || flag == "workspace" }}
-	input, err := git.Acquire(ctx, git.Request{Actor: gate.Actor(host), Dir: dir, Workspace: dir, Environ: env.Environ})
+	uncommitted, verified := judgeChange(ctx, env, host, dir, "")
+	if verified {
+		return uncommitted
+	}
+	base, err := git.UsualBase(ctx, dir, env.Environ)
+	switch unread, known := errors.AsType[*git.InputError](err); {
+	case known && unread.Failure == gate.NoRepository:
+		return uncommitted // it says so
+	case err != nil:
+		return hook.Worse(uncommitted, hook.Failed("git or the check itself did not work"))
+	case base == "":
+		return uncommitted
+	}
+	committed, _ := judgeChange(ctx, env, host, dir, base)
+	return hook.Worse(uncommitted, committed)
+}
+
+// judgeChange judges what is not committed, or with a base what is since then;
+// verified says that the finding is of a verification.
+func judgeChange(ctx context.Context, env Env, host hook.Host, dir, base string) (found hook.Finding, verified bool) {
+	given := []string{"agent", "workspace"}
+	f := &checkFlags{agent: string(host), workspace: dir, base: base}
+	if base != "" {
+		f.head, given = "HEAD", append(given, "base", "head")
+	}
+	f.given = func(flag string) bool { return slices.Contains(given, flag) }
+	input, err := git.Acquire(ctx, git.Request{Actor: gate.Actor(host), Dir: dir, Workspace: dir, Base: f.base, Head: f.head, Environ: env.Environ})
 	if ctx.Err() != nil {
-		return hook.Failed("there was no time left")
+		return hook.Failed("there was no time left"), false
 	}
 	var result *gate.Result
 	unread, acquired := errors.AsType[*git.InputError](err)
@@ -103,14 +132,14 @@ func judgeFolder(ctx context.Context, env Env, host hook.Host, dir string) hook.
 		result, err = gate.ErrorResult(f.errorInput(env, gate.Actor(host), unread)), nil
 	}
 	if err != nil {
-		return hook.Failed("git or the check itself did not work")
+		return hook.Failed("git or the check itself did not work"), false
 	}
 	if next := result.Control.NextAction(); next != nil && next.Kind == control.Verify {
-		return verifyFolder(ctx, env, dir)
+		return verifyFolder(ctx, env, dir), true
 	}
 	violations, err := json.Marshal(result.Violations)
 	if err != nil {
-		return hook.Failed("an internal failure")
+		return hook.Failed("an internal failure"), false
 	}
 	var places []string
 	for i := range result.Violations {
@@ -118,7 +147,7 @@ func judgeFolder(ctx context.Context, env Env, host hook.Host, dir string) hook.
 			places = append(places, v.Path)
 		}
 	}
-	return hook.Judge(hook.Result{Control: &result.Control, Repair: result.SuggestedFixes, Places: places, Also: located(dir, violations)})
+	return hook.Judge(hook.Result{Control: &result.Control, Repair: result.SuggestedFixes, Places: places, Also: located(dir, violations)}), false
 }
 
 // verifyFolder is what verification says. It is run here, as the check orders:
