@@ -111,7 +111,7 @@ func contract() canonical.Object {
 		{Key: "0", Value: "a result was printed or artifacts were written, whatever they say; a strict gate had nothing to fail on"},
 		{Key: "2", Value: "the command line, the manifest, an id or a patch was wrong; nothing was evaluated"},
 		{Key: "3", Value: "an input file could not be read or lies outside the manifest's folder; nothing was evaluated"},
-		{Key: "4", Value: "an internal failure or a command that is not built; no result"},
+		{Key: "4", Value: "an internal failure, a self-check that is not ready, or a program that is missing; no result"},
 		{Key: "5", Value: "a patch leaves the manifest's folder; nothing was written"},
 		{Key: "6", Value: "the baseline is not what its audit log says"},
 		{Key: "20", Value: "a strict gate failed; the artifacts say why"},

@@ -20,9 +20,9 @@ import (
 )
 
 const selfCheckLong = `self-check runs the bundled example changes through the gate, verifies the bundled
-samples in a temporary folder, and runs every other command. It compares what
-comes out with what must come out. It says whether this binary works; it replaces
-no check on the change at hand.`
+samples in a temporary folder, and runs the other commands that need no host, CI
+job or client. It compares what comes out with what must come out. It says
+whether this binary works; it replaces no check on the change at hand.`
 
 // selfCheck is the report of docs/spec/verification.md §17. Every value is the
 // outcome of a run.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"path/filepath"
@@ -190,7 +191,7 @@ func (f *triggerFlags) fromGit(ctx context.Context, env Env, in *trigger.Input) 
 			return "", "", usage("--git-diff: %s is not inside a Git repository", f.workspace).
 				choosing("Name with --workspace a directory of a repository, or leave --git-diff out and name the files that change.")
 		case ok && f.revision != workingTree:
-			msg := "--git-diff: " + string(unread.Failure)
+			msg := fmt.Sprintf("--git-diff %s cannot be read: %s", f.revision, unread.Failure)
 			if unread.Detail != "" {
 				msg += ": " + unread.Detail
 			}
