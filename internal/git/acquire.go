@@ -347,8 +347,9 @@ func (a *acquisition) manifestEntry(v view) (entry, error) {
 	return v.at(a.manifest)
 }
 
-// declare adds the tool sources of one manifest text, and the plugin roots
-// behind a declared marketplace, to the declared paths (§6.3).
+// declare adds the tool sources of one manifest text, those of its framework
+// blocks, and the plugin roots behind a declared marketplace, to the declared
+// paths (§6.3).
 func (a *acquisition) declare(text []byte, v view) {
 	doc := surface.ParseManifest(text)
 	if !doc.Valid {
@@ -371,6 +372,11 @@ func (a *acquisition) declare(text []byte, v view) {
 		}
 		for _, root := range a.pluginRoots(v, p) {
 			add(root)
+		}
+	}
+	for _, name := range doc.Files {
+		if p, ok := surface.ContainedPath(path.Dir(a.manifest), name); ok {
+			add(p)
 		}
 	}
 	sort.Strings(a.in.Manifest.Declared)

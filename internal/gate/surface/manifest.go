@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -23,6 +24,26 @@ type ManifestDoc struct {
 	Valid   bool
 	Value   source.Value
 	Sources []ToolSource
+	// Files are the files and folders that framework blocks name as sources of
+	// tools, relative to the manifest (docs/spec/verification.md §4.5).
+	Files []string
+}
+
+// toolFiles are the lists of framework blocks whose files offer tools.
+var toolFiles = []struct{ block, list string }{
+	{"openai_api", "tools"},
+	{"openai_api", "function_schemas"},
+	{"anthropic", "tools"},
+	{"google_adk", "python_entrypoints"},
+	{"google_adk", "agent_configs"},
+	{"google_adk", "tool_inventories"},
+	{"langchain", "python_entrypoints"},
+	{"langchain", "tool_inventories"},
+	{"crewai", "python_entrypoints"},
+	{"crewai", "tool_inventories"},
+	{"codex_plugins", "mcp_tool_inventories"},
+	{"n8n", "workflows"},
+	{"n8n", "tool_inventories"},
 }
 
 // ParseManifest reads the text of a manifest.
@@ -41,6 +62,13 @@ func ParseManifest(text []byte) ManifestDoc {
 			ID: row.Get("id").Str(), Type: row.Get("type").Str(),
 			Path: row.Get("path").Str(), Mode: row.Get("mode").Str(), Pos: row.Pos,
 		})
+	}
+	for _, f := range toolFiles {
+		for _, entry := range v.At(f.block, f.list).Items {
+			if p := cmp.Or(entry.Str(), entry.Get("path").Str()); p != "" {
+				doc.Files = append(doc.Files, p)
+			}
+		}
 	}
 	return doc
 }

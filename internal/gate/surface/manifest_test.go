@@ -1,6 +1,7 @@
 package surface_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -148,3 +149,19 @@ func TestPluginPathsStartAboveTheFixedPlaceOfTheirMarketplace(t *testing.T) {
 }
 
 // addition is a change of a manifest, and what lies at the paths it names.
+
+// Files of framework blocks are read like rows: a text or a mapping with a path.
+func TestFilesOfFrameworkBlocks(t *testing.T) {
+	doc := surface.ParseManifest([]byte(oneSource + `n8n:
+  workflows: [flows/mail.json, {path: flows/more, optional: true}, 3, ""]
+  credential_stubs: [stubs.json]
+crewai:
+  python_entrypoints: [src/crew.py]
+anthropic: [not, a, mapping]
+openai_api:
+  tools: tools.json
+`))
+	if want := []string{"src/crew.py", "flows/mail.json", "flows/more"}; !slices.Equal(doc.Files, want) {
+		t.Errorf("%q, want %q", doc.Files, want)
+	}
+}
