@@ -43,16 +43,22 @@ func (c *checker) agreement() error {
 }
 
 // ran looks for the run whose bytes were agreed to: an Evidence with that diff.
+// The commit is that of such a run, or the one the log has with the agreement.
 func (c *checker) ran() error {
 	diff := c.covers.DiffHash
 	runs := []string{}
+	from := c.m.Released == c.m.Commits.Head
 	for _, e := range c.m.Files {
 		if d, ok := c.docs[e.Contract].(*contract.Evidence); ok && d.DiffHash == diff {
 			runs = append(runs, string(d.ID)+" of "+string(d.Actor))
+			from = from || d.HeadCommit == c.m.Released
 		}
 	}
 	if len(runs) == 0 {
 		return bad(Contradicted, ManifestName, "people agreed to the change %s, which no Evidence is of", diff)
+	}
+	if !from {
+		return bad(Contradicted, ManifestName, "no Evidence of the change is at the commit %s", c.m.Released)
 	}
 	slices.Sort(runs)
 	c.said("bytes", "%s at commit %s; Evidence of that change: %s", diff, c.m.Released, strings.Join(slices.Compact(runs), ", "))

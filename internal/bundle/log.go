@@ -71,6 +71,7 @@ func (c *checker) log() error {
 	case out.over:
 		return bad(Malformed, LogName, "it holds more about these contracts than anybody reads")
 	}
+	c.began = report.From.Count
 	for _, line := range out.lines {
 		var l struct {
 			Link     string
@@ -121,7 +122,7 @@ func (c *checker) known() error {
 		found++
 	}
 	if found < len(named) {
-		return bad(Missing, record{Position: named[found]}.name(), "the manifest names it, and it is not about these contracts or was given up")
+		return bad(Missing, record{Position: named[found]}.name(), "the manifest names it, and it is not in the log as a record about these contracts")
 	}
 	c.said("records", "%d records are about these contracts: all of them, and no other, are named in the manifest", found)
 	return nil
@@ -145,6 +146,9 @@ func (c *checker) complete() error {
 	}
 	for _, e := range c.m.Files {
 		if !made[e.Contract.ID] || !seen[e.Contract] {
+			if c.began > 0 {
+				return bad(Missing, e.Path, "the log, which begins behind record %d, does not know that %s was made; the records may have been given up", c.began, e.Contract)
+			}
 			return bad(Contradicted, e.Path, "the log does not know that %s was made", e.Contract)
 		}
 	}

@@ -78,6 +78,7 @@ type checker struct {
 	replaced map[Reference]bool
 	ids      map[contract.ID]bool
 	gate     *contract.PublishGate
+	began    int64    // records of the log that were given up
 	records  []record // about the contracts, and of the chain; ascending
 }
 
@@ -88,7 +89,7 @@ func Verify(fsys fs.FS, keys note.Verifiers) (Report, error) {
 		docs: map[Reference]contract.Document{}, entries: map[Reference]Entry{}, replaced: map[Reference]bool{}, ids: map[contract.ID]bool{},
 	}
 	for _, step := range []func() error{
-		c.list, c.manifest, c.statements, c.strangers, c.chain, c.agreement, c.log, c.known, c.complete, c.decisions,
+		c.list, c.manifest, c.statements, c.strangers, c.chain, c.agreement, c.log, c.complete, c.known, c.decisions,
 	} {
 		if err := step(); err != nil {
 			return c.report, err
