@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"plimsoll.dev/internal/pipeline/artifact"
 	"plimsoll.dev/internal/pipeline/contract"
@@ -43,12 +44,22 @@ type boundaryResult struct {
 }
 
 // verifyArtifact is what a verify artifact says, in whichever of its forms it
-// was delivered: the run, or the hand-off made from it
+// was delivered: what the verifier said, the run, or the hand-off made from them
 // (docs/spec/verification.md §10, §15).
 type verifyArtifact struct {
 	Decision   string `json:"decision"`
 	DecisionID string `json:"decision_id"`
-	Release    struct {
+	BaseRef    string `json:"base_ref"`
+	HeadRef    string `json:"head_ref"`
+	Outcome    struct {
+		Decision string `json:"decision"`
+	} `json:"outcome"`
+	Plan struct {
+		Subject struct {
+			Git verifySubject `json:"git"`
+		} `json:"subject"`
+	} `json:"plan"`
+	Release struct {
 		Decision string `json:"decision"`
 	} `json:"release_decision"`
 	Gate struct {
@@ -57,10 +68,28 @@ type verifyArtifact struct {
 	Reproducibility struct {
 		DecisionID string `json:"decision_id"`
 	} `json:"reproducibility"`
-	Subject struct {
-		BaseCommit string `json:"base_commit_sha"`
-		HeadCommit string `json:"head_commit_sha"`
-	} `json:"subject"`
+	Subject verifySubject `json:"subject"`
+}
+
+// verifySubject is the commits that a verify artifact is about.
+type verifySubject struct {
+	BaseCommit string `json:"base_commit_sha"`
+	HeadCommit string `json:"head_commit_sha"`
+}
+
+// commits is every pair of commits the artifact names. Refs count where they are
+// commits in full: what a branch is, the artifact does not say.
+func (v verifyArtifact) commits() []verifySubject {
+	list := []verifySubject{v.Subject, v.Plan.Subject.Git}
+	if fullCommit(v.BaseRef) && fullCommit(v.HeadRef) {
+		list = append(list, verifySubject{v.BaseRef, v.HeadRef})
+	}
+	return slices.DeleteFunc(list, func(s verifySubject) bool { return s.BaseCommit == "" || s.HeadCommit == "" })
+}
+
+func fullCommit(text string) bool {
+	hex := func(r rune) bool { return '0' <= r && r <= '9' || 'a' <= r && r <= 'f' }
+	return (len(text) == 40 || len(text) == 64) && strings.TrimFunc(text, hex) == ""
 }
 
 func readVerify(b []byte) (verifyArtifact, bool) {
@@ -68,7 +97,7 @@ func readVerify(b []byte) (verifyArtifact, bool) {
 	if err := json.Unmarshal(b, &v); err != nil {
 		return v, false
 	}
-	for _, d := range []string{v.Release.Decision, v.Gate.Decision} {
+	for _, d := range []string{v.Release.Decision, v.Outcome.Decision, v.Gate.Decision} {
 		if v.Decision == "" {
 			v.Decision = d
 		}

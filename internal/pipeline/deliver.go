@@ -214,9 +214,16 @@ func (s *Service) VerifyRecord(ctx context.Context, by Caller, a VerifyArgs) (*A
 		if !mine && !(x.held.Has(contract.Admin) && (by.Role == contract.Admin || by.Role == "")) {
 			return nil, refuseRole(by.Role, "record a verify artifact for somebody else's run")
 		}
+		before, err := x.boundary()
+		if err != nil {
+			return nil, err
+		}
 		put, err := x.putArtifact(run, phase.VerifyResult, a.Artifact)
 		if err != nil || put.Duplicate {
 			return put, err
+		}
+		if before.verifyID == v.DecisionID && before.result != nil && before.result.Verify == v.Decision {
+			return put, nil // what it says has been judged already
 		}
 		if w.acceptanceRow() == nil || w.d.Judged == "" {
 			return put, nil
@@ -230,18 +237,14 @@ func (s *Service) VerifyRecord(ctx context.Context, by Caller, a VerifyArgs) (*A
 func (x *session) verified(a VerifyArgs, v verifyArtifact) (run *Run, mine bool, err error) {
 	w := x.w
 	other := refusal.New(refusal.PhaseGuardFailed, "the chain is at %s..%s", w.chain.BaseCommit, w.chain.HeadCommit)
-	for _, pair := range [][2]string{
-		{a.BaseCommit, w.chain.BaseCommit},
-		{a.HeadCommit, w.chain.HeadCommit},
-		{v.Subject.BaseCommit, w.chain.BaseCommit},
-		{v.Subject.HeadCommit, w.chain.HeadCommit},
-	} {
-		if pair[0] != "" && !document.SameCommit(pair[0], pair[1]) {
+	named := v.commits()
+	if len(named) == 0 {
+		return nil, false, refusal.New(refusal.PhaseGuardFailed, "the artifact names no commits")
+	}
+	for _, s := range append(named, verifySubject{a.BaseCommit, a.HeadCommit}) {
+		if !document.SameCommit(s.BaseCommit, w.chain.BaseCommit) || !document.SameCommit(s.HeadCommit, w.chain.HeadCommit) {
 			return nil, false, other
 		}
-	}
-	if a.BaseCommit == "" || a.HeadCommit == "" {
-		return nil, false, other
 	}
 	runs, err := x.Runs(RunFilter{Chains: []contract.ID{w.chain.ID}}, Page{})
 	if err != nil {

@@ -167,11 +167,21 @@ func (w *work) subject(g *Contract, f finding) approval.Subject {
 // digestChanged says whether the digest computed now differs from the one of a
 // gate.
 func (x *session) digestChanged(g *Contract) (bool, error) {
+	since, err := x.since(g)
+	return since != "", err
+}
+
+// since says in words what is no longer as a gate asks about it, "" for nothing.
+func (x *session) since(g *Contract) (string, error) {
 	f, err := x.boundary()
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	return x.w.subject(g, f).Digest() != g.ApprovalDigest, nil
+	now := x.w.subject(g, f)
+	if now.Digest() == g.ApprovalDigest {
+		return "", nil
+	}
+	return now.Since(g.Covers), nil
 }
 
 // statuses is each critical signal as declared, observed or undeclared (R10).
@@ -192,12 +202,22 @@ func (s *Service) GateDecide(ctx context.Context, by Caller, a GateArgs) (*GateR
 		}
 		g := c.Document.(*contract.PublishGate)
 		terms := approval.Terms{Digest: c.ApprovalDigest, Options: s.conf.Options}
+		if terms.Since, err = x.since(c); err != nil {
+			return nil, err
+		}
 		if i := x.w.root(c); i != nil {
 			terms.Creator = i.Creator
 		}
 		x.rec.Digest, x.rec.BaseCommit, x.rec.HeadCommit = a.Digest, c.BaseCommit, c.HeadCommit
 		x.rec.Decision = entry(contract.Approval{Role: by.Role, ActorID: by.Actor, Decision: a.Decision, DecidedAt: x.at(), Reason: a.Reason})
 		out, err := approval.Decide(g, terms, approval.Ballot{Voter: x.voter(), Decision: a.Decision, Reason: a.Reason, Digest: a.Digest}, x.Now())
+		if out.Moved && c == x.w.gateRow() {
+			// Who would have agreed is asked again, about what is there now.
+			if err := x.rejudgeLater("digest/" + c.ApprovalDigest); err != nil {
+				return nil, err
+			}
+			return nil, x.keep(err)
+		}
 		if err != nil {
 			return nil, x.outcome(c, out, err)
 		}

@@ -103,6 +103,7 @@ type job struct {
 	who       pipeline.Caller
 	phase     phase.Phase
 	head      string
+	diff      string        // hash of the change, "" for one of the head's own
 	outcome   phase.Outcome // "" has succeeded
 	failing   bool          // a criterion of the plan does not pass
 	boundary  string        // the boundary result, "" for none
@@ -137,7 +138,7 @@ func (o office) end(j job, execution string) (*pipeline.Ended, error) {
 	if head == "" {
 		head = chain.HeadCommit
 	}
-	known := evidence(run.BaseCommit, head, "", o.output(j), run.StartedAt, o.clock())
+	known := evidence(run.BaseCommit, head, j.diff, o.output(j), run.StartedAt, o.clock())
 	if j.outcome == phase.Failed {
 		return o.RunFail(o.Context(), who, pipeline.FailArgs{Execution: execution, Reason: "broken", Evidence: known})
 	}

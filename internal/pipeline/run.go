@@ -193,18 +193,21 @@ func (x *session) overtake(run *Run) error {
 // judged again, and that people are asked again (R14).
 func (x *session) freshen(c *Contract, p phase.Phase, l look) (contract.Classification, error) {
 	var digest *bool
+	since := ""
 	if p == phase.Publish {
-		changed, err := x.digestChanged(x.w.gateRow())
-		if err != nil {
+		var err error
+		if since, err = x.since(x.w.gateRow()); err != nil {
 			return "", err
 		}
+		changed := since != ""
 		digest = &changed
 	}
 	classification, cause, err := x.copies(l, digest, stateOf(c))
 	if err == nil {
 		return classification, nil
 	}
-	if digest != nil && *digest {
+	if since != "" {
+		err = refusal.New(refusal.StaleHard, "the approval of %s is void: %s", x.w.gateRow().Ref().ID, since)
 		return classification, unless(err, x.rejudgeLater("digest/"+x.w.gateRow().ApprovalDigest))
 	}
 	if cause != "" {

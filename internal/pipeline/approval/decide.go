@@ -20,9 +20,12 @@ const (
 )
 
 // Terms is what a decision on a gate is measured by: the approval digest of
-// this gate version, who raised the intent, and the four-eyes options.
+// this gate version, who raised the intent, and the four-eyes options. Since
+// says what is no longer as the gate asks about it, "" for nothing: nobody can
+// agree to that any more.
 type Terms struct {
 	Digest  string
+	Since   string
 	Creator contract.ActorID
 	Options Options
 }
@@ -51,6 +54,7 @@ type Outcome struct {
 	Then         *Move
 	Cause        contract.Cause // why the gate is frozen from now on, "" when unchanged
 	FreezeChain  contract.Cause
+	Moved        bool // refused: the gate asks about what is no longer there
 }
 
 // Outstanding is the required roles that have no approval entry yet.
@@ -91,6 +95,9 @@ func Decide(g *contract.PublishGate, t Terms, b Ballot, now time.Time) (Outcome,
 	}
 	if b.Digest == "" || b.Digest != t.Digest {
 		return Outcome{Gate: g}, refusal.New(refusal.GateDigestMismatch, "the decision does not name the approval digest of %s version %d", g.ID, g.Version)
+	}
+	if t.Since != "" && b.Decision == contract.Approved {
+		return Outcome{Gate: g, Moved: true}, refusal.New(refusal.GateDigestMismatch, "%s version %d asks about what is no longer there: %s", g.ID, g.Version, t.Since)
 	}
 	if g.Action == contract.Hold && b.Decision == contract.Approved {
 		return Outcome{Gate: g}, refusal.New(refusal.GateOnHold, "%s is on hold", g.ID)

@@ -1,6 +1,10 @@
 package approval
 
 import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/pipeline/contract"
 )
@@ -36,6 +40,40 @@ func (s Subject) Canonical() []byte {
 // Digest is the approval digest: fixed when the gate version is made, shown
 // with it, and computed again immediately before the publication run.
 func (s Subject) Digest() string { return contract.Hash(s.Canonical()) }
+
+// parts are the members of a Subject that can change under a gate, and what is
+// said to people when one has.
+var parts = []struct{ member, words string }{
+	{"diffHash", "the change is another one"},
+	{"boundaryAuditId", "the boundary result is another one"},
+	{"verifyDecisionId", "the verification is another one"},
+	{"policySetDigest", "the set of policies is another one"},
+	{"acceptanceId", "the work is judged by another Acceptance"},
+	{"acceptanceVersion", "the work was judged again"},
+}
+
+// Since says in words what of a Subject is no longer as in the canonical text of
+// an earlier one; "" for nothing.
+func (s Subject) Since(earlier []byte) string {
+	now := s.Canonical()
+	if bytes.Equal(earlier, now) {
+		return ""
+	}
+	var was, is map[string]json.RawMessage
+	if json.Unmarshal(earlier, &was) != nil || json.Unmarshal(now, &is) != nil {
+		return "what was agreed to cannot be read"
+	}
+	var list []string
+	for _, p := range parts {
+		if !bytes.Equal(was[p.member], is[p.member]) {
+			list = append(list, p.words)
+		}
+	}
+	if list == nil {
+		return "the gate is another one"
+	}
+	return strings.Join(list, "; ")
+}
 
 func orNull(text string) any {
 	if text == "" {
