@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"plimsoll.dev/internal/gate"
 )
@@ -310,6 +311,7 @@ func (p *Pair) fail(err error, needs []string) error {
 		p.Gap.Detail = "The repository has no commit yet."
 	case errors.Is(err, errObjectMissing) && len(needs) > 0:
 		p.Gap.Reason, p.Gap.Needs = "refs_missing", needs
+		p.Gap.Detail = shown(p.Root, "No commit here is called "+strings.Join(needs, " or ")+".")
 	case errors.Is(err, errObjectMissing) && p.repo != nil && p.repo.incomplete():
 		p.Gap.Reason, p.Gap.Needs = "objects_missing", []string{p.BaseRef}
 	}

@@ -52,7 +52,7 @@ func Main(args []string, env Env) int { return Run(context.Background(), args, e
 // files, ends soon after ctx does.
 func Run(ctx context.Context, args []string, env Env) (code int) {
 	current := ""
-	fail := func(f *failure) int { return f.report(env.Stderr, current, env.agentMode()) }
+	fail := func(f *failure) int { return f.guided().report(env.Stderr, current, env.agentMode()) }
 	// A panic would end the process with 2, which means "used wrongly"; it is
 	// ours, and callers must be able to tell.
 	defer func() {
@@ -104,6 +104,18 @@ func misused(root, ran *cobra.Command, err error) *failure {
 		f = f.offering(program+" "+near[0], "the command whose name is nearest")
 	}
 	return f
+}
+
+// guided is a failure that never leaves its reader without a way on. Where nobody
+// knows better, what was named is put right; a failure of our own has none.
+func (f *failure) guided() *failure {
+	switch {
+	case len(f.next) > 0 || f.code == exitInternal:
+		return f
+	case f.kind == inputParseError:
+		return f.choosing("Put right what is named, or name another file, and run the command again.")
+	}
+	return f.choosing("Put right what is named, and run the command again.")
 }
 
 func helpCommand(current string) string {
