@@ -46,6 +46,9 @@ func silent(t *testing.T, r *result) {
 	if r.outputs["status"] != "did_not_run" || r.outputs["conclusion"] != "failure" || !r.failed {
 		t.Errorf("status %q, conclusion %q, failed %t\n%s", r.outputs["status"], r.outputs["conclusion"], r.failed, r.log)
 	}
+	if len(r.used) > 0 {
+		t.Errorf("files that the gate did not write are kept as its artifacts: %v", r.used)
+	}
 	if !strings.Contains(r.summary, "did not run") {
 		t.Errorf("the summary does not say that nothing ran: %s", r.summary)
 	}

@@ -12,7 +12,7 @@ import (
 
 // The workflow that init writes, step by step as a runner takes it, but for the
 // two that fetch: the change that adopts the gate passes in advisory mode, with
-// its report in the summary, and a runner without the gate fails.
+// its report in the summary, and a runner without the gate fails and shows none.
 func TestTheWorkflowOfInitRuns(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -70,6 +70,13 @@ func TestTheWorkflowOfInitRuns(t *testing.T) {
 		}
 		steps++
 		if strings.HasPrefix(run, "shipgate ") {
+			forged := filepath.Join(dir, "agents-shipgate-reports", "report.md")
+			if err := os.MkdirAll(filepath.Dir(forged), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(forged, []byte("# passed"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			if _, err := start("/usr/bin:/bin", env, bash, "-e", "-c", run); err == nil {
 				t.Error("a runner without the gate passes")
 			}
@@ -78,12 +85,15 @@ func TestTheWorkflowOfInitRuns(t *testing.T) {
 					t.Errorf("a runner whose base is %q passes", base)
 				}
 			}
+			if shown, err := os.ReadFile(summary); err == nil {
+				t.Errorf("a report that is not of this run is shown: %s", shown)
+			}
 		}
 		if out, err := start(path, env, bash, "-e", "-c", run); err != nil {
 			t.Errorf("%s: %v\n%s", step.Get("name").Str(), err, out)
 		}
 	}
-	if steps != 2 {
+	if steps != 1 {
 		t.Errorf("%d steps were run", steps)
 	}
 	if report, err := os.ReadFile(summary); err != nil || !strings.Contains(string(report), "get_order") {
