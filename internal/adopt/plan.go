@@ -283,6 +283,9 @@ func (p *planner) hooks(t Target) {
 		return
 	}
 	f := look(p.workspace, s.entries[0].File)
+	if f.bad == "" {
+		f.bad = switchedOff(p.workspace, s.host)
+	}
 	if f.bad != "" {
 		p.leave(t, f, Skipped, f.bad)
 		return

@@ -320,3 +320,25 @@ func TestPatchesOfASealedManifest(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// A hook that its host will not call is not written: it would only look like one.
+func TestNoHookIsWrittenWhereHooksAreSwitchedOff(t *testing.T) {
+	for _, c := range []struct {
+		target     adopt.Target
+		name, text string
+		off        bool
+	}{
+		{adopt.ClaudeHooks, ".claude/settings.json", `{"disableAllHooks": true}`, true},
+		{adopt.ClaudeHooks, ".claude/settings.local.json", `{"disableAllHooks": true, "env": {}}`, true},
+		{adopt.ClaudeHooks, ".claude/settings.local.json", `{"disableAllHooks": false}`, false},
+		{adopt.CodexHooks, ".codex/config.toml", "[features]\nhooks = false\n", true},
+		{adopt.CodexHooks, ".codex/config.toml", "features.codex_hooks = 0\n", true},
+		{adopt.CodexHooks, ".codex/config.toml", "features.hooks = true\n", false},
+		{adopt.CursorHooks, ".codex/config.toml", "features.hooks = false\n", false},
+	} {
+		e := only(t, install(of(c.name, c.text), adopt.Options{Hooks: []adopt.Target{c.target}}), c.target)
+		if (e.Outcome == adopt.Skipped) != c.off || c.off && !strings.Contains(e.Note, "switches the hooks of this host off") {
+			t.Errorf("%s %s: %s (%s)", c.name, c.text, e.Outcome, e.Note)
+		}
+	}
+}
