@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+
+	"plimsoll.dev/internal/gate/redact"
 )
 
 // Exit codes of the gate (docs/spec/verification.md §1.1). A check that has a
@@ -112,8 +115,30 @@ func (n nextAction) String() string {
 	return n.Why
 }
 
+// masked is the failure as it may be shown: what was given may be a secret in the
+// wrong place.
+func (f *failure) masked() *failure {
+	m := *f
+	m.msg, m.err = redact.Text(f.Error()), nil
+	m.next = slices.Clone(f.next)
+	for i := range m.next {
+		n := &m.next[i]
+		n.Why = redact.Text(n.Why)
+		for _, text := range []**string{&n.Command, &n.Path, &n.Expects} {
+			if *text != nil {
+				*text = new(redact.Text(**text))
+			}
+		}
+	}
+	for _, text := range []*string{&m.suggestion, &m.checkID, &m.fingerprint, &m.sourceReport, &m.path} {
+		*text = redact.Text(*text)
+	}
+	return &m
+}
+
 // report writes f about the named command and returns the exit code.
 func (f *failure) report(w io.Writer, command string, agentMode bool) int {
+	f = f.masked()
 	fmt.Fprintf(w, "%s: %s\n", strings.TrimSpace(program+" "+command), f.Error())
 	for _, n := range f.next {
 		if n.Command != nil {

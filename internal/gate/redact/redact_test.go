@@ -13,6 +13,31 @@ import (
 
 const sentinel = "s3nt1nel"
 
+// The tokens are made here: none stands in the text of a file.
+func TestTextMasksTokensWhereverTheyStand(t *testing.T) {
+	const chance = "0a1B2c3D4e5F6g7H8i9J"
+	for _, prefix := range []string{"gh" + "p_", "github_" + "pat_11AB_", "gl" + "pat-", "s" + "k-ant-api03-", "sk_" + "live_", "xox" + "b-12-34-", "AI" + "za", "np" + "m_", "h" + "f_"} {
+		for _, around := range [][2]string{{"", ""}, {"key ", ", then"}, {"(", ")"}, {`"`, `"`}, {"a/", ".txt"}, {"x.", ""}, {"`", "`"}} {
+			text := around[0] + prefix + chance + around[1]
+			got := redact.Text(text)
+			if strings.Contains(got, chance) || !strings.Contains(got, "<redacted>") || redact.Text(got) != got || !strings.HasPrefix(got, around[0]) {
+				t.Errorf("%s: %q", prefix, strings.ReplaceAll(got, chance, "SECRET"))
+			}
+		}
+	}
+	if got := redact.Text("AK" + "IA" + "0A1B2C3D4E5F6G7H and on"); got != "<redacted> and on" {
+		t.Errorf("%q", got)
+	}
+	for _, name := range []string{
+		"sk-learn-pipeline-utilities-2", "npm_config_cache_folder_1", "hf_hub_download_tool_7", "pypi-server-of-the-team", "AKIA", "risk-Assessment-Of-Payments-2",
+		"ghp_short1A", "sha256:0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9", "docs/AIzation-Of-Everything.md",
+	} {
+		if got := redact.Text(name); got != name {
+			t.Errorf("%q became %q", name, got)
+		}
+	}
+}
+
 func TestTextMasksSecrets(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a URL's path", "see https://crm.test/v1/" + sentinel, "see https://crm.test/<redacted-path>"},

@@ -8,7 +8,8 @@ import "strings"
 //   - http, https, ws and wss URLs, as URL does, and a password in any other;
 //   - the value of a header: Authorization, Cookie, X-Api-Key and their kin;
 //   - what follows Bearer;
-//   - the value of an assignment or a long flag whose name IsSecretKey.
+//   - the value of an assignment or a long flag whose name IsSecretKey;
+//   - a token of a well-known issuer, wherever it stands.
 //
 // Everything else stays byte for byte: identifiers, paths, dotted references
 // and names of servers, even one that is called token-service.
@@ -97,6 +98,10 @@ func (m *masker) word(start, end int) {
 		}
 	case strings.HasPrefix(word, "--") && IsSecretKey(word):
 		m.flagValue(end, after, closed)
+	default:
+		if at := token(word); at >= 0 {
+			m.hide(start+at, end)
+		}
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"plimsoll.dev/internal/gate/redact"
 )
 
 // AtOnce is how many calls work at once; others wait. A call with more than
@@ -175,9 +177,11 @@ func failed(err error) *mcp.CallToolResult {
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: OneLine(err.Error())}}}
 }
 
-// OneLine is a text as one line without control characters, cut when it is long.
+// OneLine is a text as one line without control characters and secrets, cut when
+// it is long.
 func OneLine(s string) string {
 	const most = 2000
+	s = redact.Text(s)
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "?"), func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }), " ")
 	if len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "") + "…"

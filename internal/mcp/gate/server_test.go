@@ -225,6 +225,24 @@ func TestArgumentsAreRefusedInOneLine(t *testing.T) {
 	}
 }
 
+// What is refused is named, and a secret that was put in its place is not.
+func TestARefusalRepeatsNoSecret(t *testing.T) {
+	secret := "gh" + "p_" + strings.Repeat("a1B2", 9)
+	s := connected(t, &gate.Server{Ask: every(func(_ context.Context, a gate.Arguments) ([]byte, error) {
+		return nil, errors.New("there is no rule " + secret)
+	})}, "")
+	for _, arguments := range []string{`{"agent":"` + secret + `"}`, `{"` + secret + `":1}`, `{}`} {
+		text, failed := called(t, s, gate.Check, raw(arguments))
+		if !failed || strings.Contains(text, secret) {
+			t.Errorf("%s: %q", arguments, text)
+		}
+	}
+	_, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: secret})
+	if err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "unknown tool") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestFailuresAreOneBoundedLine(t *testing.T) {
 	var err error
 	s := connected(t, &gate.Server{Ask: every(func(context.Context, gate.Arguments) ([]byte, error) {

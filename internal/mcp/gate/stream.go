@@ -17,6 +17,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"plimsoll.dev/internal/gate/redact"
 )
 
 // Limits on what a client may send.
@@ -449,13 +451,19 @@ func (s *stream) write(line []byte) error {
 	return err
 }
 
-// brief is an error that does not send back what it was sent.
+// brief is an error that does not send back what it was sent: nothing long, and no
+// secret.
 func brief(err error) error {
 	const most = 1 << 10
-	if len(err.Error()) <= most {
+	given := err.Error()
+	text := redact.Text(given[:min(len(given), 4*most)])
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	if text == given {
 		return err
 	}
-	short := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: strings.ToValidUTF8(err.Error()[:most], "") + "…"}
+	short := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: text}
 	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		short.Code, short.Data = wire.Code, wire.Data
 	}
