@@ -1,6 +1,7 @@
 package detect_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -65,5 +66,33 @@ func TestScoresArePrintedInHalves(t *testing.T) {
 		if got := string(mustJSON(t, s)); got != want {
 			t.Errorf("%d is %s", s, got)
 		}
+	}
+}
+
+// Many workflows of one folder are named by it when it holds no other JSON; else
+// each by itself.
+func TestManyWorkflowsAreNamedByTheirFolder(t *testing.T) {
+	const flow = `{"name": "n", "nodes": [{"name": "a", "type": "@n8n/n8n-nodes-langchain.agent", "parameters": {}}], "connections": {}}`
+	files, names := fstest.MapFS{}, []string{}
+	put := func(name, text string) {
+		files[name] = &fstest.MapFile{Data: []byte(text)}
+		names = append(names, name)
+	}
+	for _, n := range []string{"a", "b", "c", "d", "sub/e", "sub/f"} {
+		put("flows/"+n+".json", flow)
+		put("mixed/"+n+".json", flow)
+	}
+	put("mixed/settings.json", "{}")
+	put("package.json", "{}")
+	slices.Sort(names)
+	var got []string
+	for _, s := range run(t, files, names).Suggested {
+		if s.Key == "n8n.workflows" {
+			got = append(got, s.Path)
+		}
+	}
+	slices.Sort(got)
+	if want := []string{"flows", "mixed/a.json", "mixed/b.json", "mixed/c.json", "mixed/d.json", "mixed/sub"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -430,10 +430,43 @@ func (s *survey) n8n(flows []string) {
 	if len(good) == 0 {
 		return
 	}
-	f := s.row(N8N, good[0], "", project)
-	f.Entries = good[:min(len(good), maxListed)]
+	entries := s.gathered(good)
+	f := s.row(N8N, entries[0], "", project)
+	f.Entries = entries[:min(len(entries), maxListed)]
 	set, y, failed := s.best([][]Found{{f}})
 	s.keep(N8N, good, set, y, failed)
+}
+
+// gathered names folders in place of many workflows, where these are all the JSON
+// that a folder holds: the next workflow is then declared as well.
+func (s *survey) gathered(flows []string) []string {
+	if len(flows) <= maxSingle {
+		return flows
+	}
+	flow := map[string]bool{}
+	for _, name := range flows {
+		flow[name] = true
+	}
+	mixed := map[string]bool{".": true}
+	for _, f := range s.files {
+		if !strings.EqualFold(path.Ext(f.name), ".json") || flow[f.name] {
+			continue
+		}
+		for dir := path.Dir(f.name); !mixed[dir]; dir = path.Dir(dir) {
+			mixed[dir] = true
+		}
+	}
+	var entries []string
+	for _, name := range slices.SortedFunc(slices.Values(flows), byDepth) {
+		dir := path.Dir(name)
+		switch {
+		case mixed[dir]:
+			entries = append(entries, name)
+		case !slices.ContainsFunc(entries, func(e string) bool { return below(dir, e) }):
+			entries = append(entries, dir)
+		}
+	}
+	return entries
 }
 
 // conductor suggests workflows of Conductor. One runs another by its name, inside

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll.dev/internal/adopt/detect"
 	"plimsoll.dev/internal/verify/check"
 	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/manifest"
@@ -185,11 +186,11 @@ func (a *asker) same() {
 	var bindings []any
 	for _, name := range order {
 		pair := byName[name]
-		if len(pair) != 2 || (pair[0].Origin.Type == "mcp") == (pair[1].Origin.Type == "mcp") {
+		if len(pair) != 2 || a.listed(pair[0]) == a.listed(pair[1]) {
 			continue
 		}
 		list, code := pair[0], pair[1]
-		if code.Origin.Type == "mcp" {
+		if a.listed(code) {
 			list, code = code, list
 		}
 		selector := func(t *effect.Tool) map[string]any {
@@ -204,6 +205,12 @@ func (a *asker) same() {
 	}
 	a.add("tool_identity.bindings", "A list and the code name the same tools. If one is made from the other, say so and who provides them; the list then says in full what the code shows.",
 		set("/tool_identity", map[string]any{"bindings": bindings}))
+}
+
+// listed says whether a tool stands in a list of its own. What a workflow offers
+// to others as a server is of type mcp too, and no list.
+func (a *asker) listed(t *effect.Tool) bool {
+	return t.Origin.Type == "mcp" && slices.ContainsFunc(a.w.rows, func(r row) bool { return r.kind == string(detect.MCP) && r.id == t.Origin.SourceID })
 }
 
 // blocks asks about tools of blocks, which no source can bind: then one

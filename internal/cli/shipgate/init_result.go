@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll.dev/internal/adopt"
+	"plimsoll.dev/internal/adopt/starter"
 	"plimsoll.dev/internal/gate/control"
 	"plimsoll.dev/internal/gate/ink"
 	"plimsoll.dev/internal/gate/redact"
@@ -44,7 +45,11 @@ func (r *initResult) next(f *initFlags, changed bool) []nextAction {
 		return append(append(rows, r.owed...), nextAction{Kind: "review", Why: whyReviewed})
 	}
 	for i := range r.Files {
-		if row := &r.Files[i]; row.Outcome.LeftAlone() {
+		row := &r.Files[i]
+		if row.Target == adopt.Manifest && row.Note != nil && *row.Note == starter.ErrNothing.Error() {
+			rows = append(rows, nextAction{Kind: "review", Path: &row.Path, Why: "No manifest was written: " + *row.Note +
+				". Without an agent none is needed; with one, name a file that lists its tools."})
+		} else if row.Outcome.LeftAlone() {
 			rows = append(rows, nextAction{Kind: "review", Path: &row.Path, Why: string(row.Target) + " was left as it is: " + *row.Note})
 		}
 	}

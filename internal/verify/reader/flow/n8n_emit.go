@@ -49,7 +49,7 @@ func (r *n8nReader) emit(w *workflow) *tool.SourceError {
 		}
 	}
 	if !w.live && count > 0 {
-		r.out.Warn("inactive_workflow", fmt.Sprintf("the workflow is inactive: %d tools are recorded and nothing calls them", count), w.origin())
+		r.out.Warn("inactive_workflow", fmt.Sprintf("the workflow is inactive: its tools (%d) are recorded and nothing calls them", count), w.origin())
 	}
 	r.out.Sources = append(r.out.Sources, tool.Source{ID: w.id, Type: n8nBlock, Path: w.path, State: tool.Loaded, Tools: count})
 	return nil
