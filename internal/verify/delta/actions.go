@@ -74,7 +74,11 @@ func row(kind ActionChange, base, head *effect.Action) ActionRow {
 
 func addedAction(h *effect.Action) ActionRow {
 	r := row(ActionAdded, nil, h)
-	r.Severity, r.Reason, r.After = addedSeverity(h), "The agent gained an action whose effect is "+spaced(h.Effect)+".", brief(h)
+	reason := "The agent gained an action whose effect is " + spaced(h.Effect) + "."
+	if h.Assessment.EffectStatus == effect.EffectUnknown {
+		reason = "The agent gained an action. Nobody has said what it does; " + spaced(h.Effect) + " is assumed."
+	}
+	r.Severity, r.Reason, r.After = addedSeverity(h), reason, brief(h)
 	return r
 }
 

@@ -100,6 +100,20 @@ func TestANewActionWeighsWhatItCanDo(t *testing.T) {
 	}
 }
 
+// What nobody said is not said to be so.
+func TestANewActionOfWhichNothingIsKnownSaysSo(t *testing.T) {
+	for status, want := range map[effect.EffectStatus]string{
+		effect.EffectUnknown:  "The agent gained an action. Nobody has said what it does; write is assumed.",
+		effect.EffectDeclared: "The agent gained an action whose effect is write.",
+	} {
+		after := action("put_stock", does(effect.Write), func(a *effect.Action) { a.Assessment.EffectStatus = status })
+		d := delta.DiffActions(surface(), surface(after))
+		if len(d.Rows) != 1 || d.Rows[0].Reason != want {
+			t.Errorf("%s: %+v", status, d.Rows)
+		}
+	}
+}
+
 func TestARenameIsOneRemovedAndOneAdded(t *testing.T) {
 	d := delta.DiffActions(surface(action("get_stock")), surface(action("get_stocks")))
 	var got []string
