@@ -1,6 +1,7 @@
 package hostgrant_test
 
 import (
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -468,5 +469,21 @@ func TestCollectLocal(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A pipe at the place of a host gives it what no file says; Git does not list it.
+func TestWhatIsNoFileIsNamed(t *testing.T) {
+	tree := fstest.MapFS{
+		".mcp.json": {Mode: fs.ModeNamedPipe | 0o600}, ".claude/settings.json": {Mode: fs.ModeSocket | 0o600}, "AGENTS.md": {Data: []byte("x")},
+		".cursor/cli.json": {Mode: fs.ModeDir | 0o700}, "notes": {Mode: fs.ModeNamedPipe | 0o600}, ".cursor/mcp.json": {Mode: fs.ModeNamedPipe | 0o600},
+	}
+	got := hostgrant.CollectSpecial(tree, []hostgrant.File{{Path: ".cursor/mcp.json"}})
+	if len(got) != 2 || got[0].Path != ".claude/settings.json" || got[1].Path != ".mcp.json" || got[0].Unread == "" || got[1].Unread == "" {
+		t.Errorf("%+v", got)
+	}
+	taken := hostgrant.Take(hostgrant.Input{Scope: hostgrant.Repository, Files: got})
+	if taken.Complete() {
+		t.Errorf("an inventory with a pipe in it is complete: %+v", taken.Issues)
 	}
 }

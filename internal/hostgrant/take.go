@@ -64,6 +64,23 @@ func Collect(repository fs.FS, scope Scope, names []string) []File {
 	return out
 }
 
+// CollectSpecial names what is no file at the hosts' places in the root of a
+// repository: pipes, sockets and devices. Git lists none of them, and a host that
+// opens one gets what nobody can look at.
+func CollectSpecial(repository fs.FS, listed []File) []File {
+	const special = fs.ModeNamedPipe | fs.ModeSocket | fs.ModeDevice | fs.ModeIrregular
+	var out []File
+	names, _ := localPlaces()
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		known := slices.ContainsFunc(listed, func(f File) bool { return f.Path == name })
+		if info, err := fs.Stat(repository, name); err == nil && !known && info.Mode()&special != 0 {
+			out = append(out, File{Path: name, Scope: Repository, Unread: "no plain file"})
+		}
+	}
+	return out
+}
+
 // CollectLocal reads what hosts read at their places in the root of a repository
 // and what is not among the files that Git lists: those that people keep for
 // themselves.

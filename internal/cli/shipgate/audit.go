@@ -141,6 +141,7 @@ func (f *auditFlags) inventory(env Env, w *git.Workspace) *hostgrant.Inventory {
 		Workspace: fromRoot(w.Dir, env.abs(f.workspace)), Scope: hostgrant.Scope(f.scope), System: runtime.GOOS, Partial: w.Partial,
 		Files: hostgrant.Collect(w.Tree, hostgrant.Repository, w.Names),
 	}
+	in.Files = append(in.Files, hostgrant.CollectSpecial(w.Tree, in.Files)...)
 	if in.Scope == hostgrant.LocalStatic {
 		in.Files = append(in.Files, hostgrant.CollectLocal(w.Tree, in.Files)...)
 		for _, u := range hostgrant.UserFiles(runtime.GOOS) {

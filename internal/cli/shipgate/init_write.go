@@ -65,25 +65,12 @@ func (w *writing) stage(e *adopt.Edit) error {
 	if err := w.folders(path.Dir(e.Path)); err != nil {
 		return err
 	}
-	info, err := w.root.Lstat(e.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if e.Existed {
-			return errChanged
-		}
-	case err != nil:
+	mode, err := w.asPlanned(e)
+	if err != nil {
 		return err
-	case !info.Mode().IsRegular() || !e.Existed:
-		return errChanged
-	default:
-		now, err := w.root.ReadFile(e.Path)
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(now, e.Before) {
-			return errChanged
-		}
-		s.mode = info.Mode().Perm()
+	}
+	if e.Existed {
+		s.mode = mode
 	}
 	if !e.Delete {
 		part, err := w.beside(e.Path, e.After, s.mode, e.Existed)
@@ -94,6 +81,31 @@ func (w *writing) stage(e *adopt.Edit) error {
 	}
 	w.staged = append(w.staged, s)
 	return nil
+}
+
+// asPlanned says whether the file is still the one that the plan was made for, and
+// its mode.
+func (w *writing) asPlanned(e *adopt.Edit) (fs.FileMode, error) {
+	info, err := w.root.Lstat(e.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if e.Existed {
+			return 0, errChanged
+		}
+		return 0, nil
+	case err != nil:
+		return 0, err
+	case !info.Mode().IsRegular() || !e.Existed:
+		return 0, errChanged
+	}
+	now, err := w.root.ReadFile(e.Path)
+	if err != nil {
+		return 0, err
+	}
+	if !bytes.Equal(now, e.Before) {
+		return 0, errChanged
+	}
+	return info.Mode().Perm(), nil
 }
 
 // folders makes the folders of a path that are not there. None may be a link.
@@ -144,7 +156,12 @@ func (w *writing) beside(name string, text []byte, mode fs.FileMode, exact bool)
 // maxParts is how many files of a name of ours may lie about in a folder.
 const maxParts = 64
 
+// place puts one new file in its place. All the others were staged since this one
+// was looked at, and an editor may have saved it in between.
 func (w *writing) place(s *stagedEdit) error {
+	if _, err := w.asPlanned(s.edit); err != nil {
+		return err
+	}
 	if s.edit.Delete {
 		return w.root.Remove(s.edit.Path)
 	}

@@ -148,3 +148,46 @@ func TestAPlanKeepsModesAndLeavesNothingAbout(t *testing.T) {
 		t.Errorf("left over:\n%s", got)
 	}
 }
+
+// Somebody saves a file, or makes one, after it was staged and before it is put in
+// place: theirs stays, and all that was done is taken back.
+func TestAFileThatIsSavedMeanwhileStays(t *testing.T) {
+	for name, saved := range map[string]string{"b.md": "theirs", "c.md": "theirs too"} {
+		t.Run(name, func(t *testing.T) {
+			dir, root := rooted(t, map[string]string{"b.md": "before"})
+			edits := []adopt.Edit{made("a.md", "new"), changed("b.md", "before", "after"), made("c.md", "new")}
+			w := &writing{root: root}
+			for i := range edits {
+				if err := w.stage(&edits[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(saved), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			want := map[string]string{"b.md": "before", name: saved}
+			var err error
+			for i := range w.staged {
+				if err = w.place(&w.staged[i]); err != nil {
+					break
+				}
+				w.placed++
+			}
+			if err == nil {
+				t.Fatal("what somebody saved is replaced")
+			}
+			if err := w.takeBack(); err != nil {
+				t.Error(err)
+			}
+			entries, err := os.ReadDir(dir)
+			if err != nil || len(entries) != len(want) {
+				t.Errorf("%v, %v", entries, err)
+			}
+			for name, text := range want {
+				if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != text {
+					t.Errorf("%s is %q, %v", name, got, err)
+				}
+			}
+		})
+	}
+}
