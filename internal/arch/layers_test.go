@@ -395,7 +395,7 @@ var layers = []layer{
 	},
 	{
 		path: "internal/cli/plimsoll", why: "the control plane's commands: the service, and the client of its API",
-		may:     []string{".", "internal/api", "internal/auditlog", "internal/bundle", "internal/execution", "internal/gate", "internal/git", "internal/mcp/request", "internal/pipeline/...", "internal/request", "internal/request/constitution", "internal/request/envelope", "internal/server"},
+		may:     []string{".", "internal/api", "internal/auditlog", "internal/bundle", "internal/cli/verification", "internal/execution", "internal/gate", "internal/git", "internal/mcp/request", "internal/pipeline/...", "internal/request", "internal/request/constitution", "internal/request/envelope", "internal/server", "internal/verify"},
 		modules: []string{cobra},
 	},
 	{path: "cmd/plimsoll", why: "its doorstep", may: []string{"internal/cli/plimsoll"}},

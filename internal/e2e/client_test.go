@@ -41,6 +41,7 @@ type document struct {
 	TaskSeedID    string     `json:"taskSeedId"`
 	EntityID      string     `json:"entityId"`
 	Status        string     `json:"status"`
+	Details       string     `json:"details"`
 	Plan          []string   `json:"executionPlan"`
 	Risk          string     `json:"riskLevel"`
 	Required      []string   `json:"requiredApprovals"`

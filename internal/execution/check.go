@@ -20,14 +20,19 @@ type verdict struct {
 	control, route string
 }
 
-// judge runs the gate, in this process, on exactly the commits that are
-// reported.
-func (r *Runner) judge(ctx context.Context, repo *repository, t *tree, base, head string) (verdict, error) {
+// reported is the commits of a run.
+func (r *Runner) reported(repo *repository, t *tree, base, head string) Range {
 	dir := repo.root
 	if dir == "" {
 		dir = t.Path // a bare repository has no other
 	}
-	result, err := r.conf.Judge(ctx, Range{Actor: r.conf.Agent, Dir: dir, Base: base, Head: head, Environ: r.conf.Environ})
+	return Range{Actor: r.conf.Agent, Dir: dir, Base: base, Head: head, Environ: r.conf.Environ}
+}
+
+// judge runs the gate, in this process, on exactly the commits that are
+// reported.
+func (r *Runner) judge(ctx context.Context, repo *repository, t *tree, base, head string) (verdict, error) {
+	result, err := r.conf.Judge(ctx, r.reported(repo, t, base, head))
 	if err != nil {
 		return verdict{}, err
 	}

@@ -23,6 +23,9 @@ func (r *Runner) deliver(ctx context.Context, f *folder, repo *repository) (*Res
 		}
 		err = r.end(ctx, f, res)
 	}
+	if err == nil {
+		err = r.verify(ctx, f, repo, res)
+	}
 	if err != nil { // nobody answers, or nobody may ask
 		res.Status, res.Err = Spooled, err
 		r.note("run %s is kept for delivery: %s", f.Ticket.ExecutionID, short(err.Error()))

@@ -48,6 +48,11 @@ type Config struct {
 	// result too; the error is an invariant of the gate's own.
 	Judge func(ctx context.Context, r Range) (*gate.Result, error)
 
+	// Verify is the verification that a boundary result sends a run to, on a
+	// committed range. The error is that it came to no decision: the verification
+	// is owed then, as it is when Verify is nil.
+	Verify func(ctx context.Context, r Range) (Verification, error)
+
 	// NewID is a name nobody has used: of a run's folder, and the
 	// Idempotency-Key of its claim.
 	NewID func() string
@@ -138,6 +143,10 @@ type Result struct {
 	// next action; "" when no gate ran.
 	Control string
 	Route   string
+
+	// Verified is the decision of the verification that the boundary result sent
+	// the run to, Owed why there is none yet; both are "" when none is owed.
+	Verified, Owed string
 
 	Evidence contract.ID
 	Ended    Ended

@@ -56,8 +56,9 @@ type journal struct {
 	ExitCode  int           `json:"exitCode,omitempty"`
 	Control   string        `json:"control,omitempty"`
 	Route     string        `json:"route,omitempty"`
-	Left      bool          `json:"left,omitempty"` // something is only in the worktree
-	Gone      bool          `json:"gone,omitempty"` // the service had given the run up
+	Verified  string        `json:"verified,omitempty"` // the decision of the verify artifact in the spool
+	Left      bool          `json:"left,omitempty"`     // something is only in the worktree
+	Gone      bool          `json:"gone,omitempty"`     // the service had given the run up
 
 	Status   Status      `json:"status,omitempty"`
 	Reason   string      `json:"reason,omitempty"`

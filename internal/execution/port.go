@@ -27,6 +27,8 @@ type Server interface {
 	// is failed. Beside lock.lost and phase.timeout Ended.Evidence is set when
 	// the service has kept the Evidence.
 	End(ctx context.Context, run Ticket, key string, e End) (Ended, error)
+	// Verify is verify.record under an Idempotency-Key, once the run has ended.
+	Verify(ctx context.Context, key string, v VerifyRequest) error
 	// Note is note.get as Markdown.
 	Note(ctx context.Context, task contract.ID) ([]byte, error)
 }

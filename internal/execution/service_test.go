@@ -49,8 +49,10 @@ type run struct {
 	End       *execution.End
 	Ends      int
 	Late      []execution.End
+	Verified  []execution.VerifyRequest
 	asked     execution.ClaimRequest
 	over      bool
+	verifies  map[string][]byte
 	ended     map[string]execution.Ended
 }
 
@@ -202,6 +204,23 @@ func (s *service) End(_ context.Context, t execution.Ticket, key string, e execu
 	return out, err
 }
 
+func (s *service) Verify(_ context.Context, key string, v execution.VerifyRequest) error {
+	return s.locked("verify", func() error {
+		for _, r := range s.runs {
+			if r.End == nil || r.End.HeadCommit != v.HeadCommit {
+				continue
+			}
+			if before, there := r.verifies[key]; there && !bytes.Equal(before, v.Artifact) {
+				return refusal.New(refusal.RequestIDConflict, "the key was used for another artifact")
+			}
+			r.verifies = map[string][]byte{key: v.Artifact}
+			r.Verified = append(r.Verified, v)
+			return nil
+		}
+		return refusal.New(refusal.PhaseGuardFailed, "no run has ended with %s", v.HeadCommit)
+	})
+}
+
 func (s *service) Note(context.Context, contract.ID) ([]byte, error) {
 	var note []byte
 	err := s.locked("note", func() error { note = []byte(s.note); return nil })
@@ -276,6 +295,7 @@ type call struct {
 	Kind   phase.Proof
 	Bytes  []byte
 	End    execution.End
+	Verify execution.VerifyRequest
 	Task   contract.ID
 }
 
@@ -305,6 +325,8 @@ func (s *service) listen(t *testing.T) string {
 				err = s.Put(q.Context(), c.Ticket, c.Key, c.Kind, c.Bytes)
 			case "end":
 				r.Ended, err = s.End(q.Context(), c.Ticket, c.Key, c.End)
+			case "verify":
+				err = s.Verify(q.Context(), c.Key, c.Verify)
 			case "note":
 				r.Note, err = s.Note(q.Context(), c.Task)
 			}
@@ -377,6 +399,11 @@ func (r remote) Put(ctx context.Context, t execution.Ticket, key string, kind ph
 func (r remote) End(ctx context.Context, t execution.Ticket, key string, e execution.End) (execution.Ended, error) {
 	out, err := r.call(ctx, "end", call{Method: "end", Ticket: t, Key: key, End: e})
 	return out.Ended, err
+}
+
+func (r remote) Verify(ctx context.Context, key string, v execution.VerifyRequest) error {
+	_, err := r.call(ctx, "verify", call{Method: "verify", Key: key, Verify: v})
+	return err
 }
 
 func (r remote) Note(ctx context.Context, id contract.ID) ([]byte, error) {

@@ -35,7 +35,8 @@ func runCommand(s *session) *cobra.Command {
 		Use: "run TASK -- COMMAND...", Short: "Do the work of a task, in a worktree of its own",
 		Long: `run claims a task and runs a command on it: in a worktree and on a branch of its own, with a
 clean environment, as long as the phase allows. What comes of it is judged by the gate and
-reported with its log, its tools and its environment. Evidence is delivered whatever
+reported with its log, its tools and its environment. A verification that the gate asks for
+is made in Stabilize, of exactly the commits of the run, and delivered. Evidence is delivered whatever
 happens; the next start reports what died. Your own working tree is not touched, and the
 worktree of a run that failed is kept.
 
@@ -94,7 +95,7 @@ func (s *session) runner(f runFlags) (*execution.Runner, error) {
 	}
 	notes := s.env.Stderr
 	return execution.New(execution.Config{
-		Server: &executor{cl, f.roles}, Judge: judge, Repo: s.env.abs(f.repo), State: s.env.state(), NewID: func() string { return "run-" + strings.TrimPrefix(newKey(), "cli-") },
+		Server: &executor{cl, f.roles}, Judge: judge, Verify: s.verify, Repo: s.env.abs(f.repo), State: s.env.state(), NewID: func() string { return "run-" + strings.TrimPrefix(newKey(), "cli-") },
 		Environ: s.env.Environ, Pass: f.pass, Output: s.env.Stderr, Notes: notes, Agent: gate.Actor(f.agent), Model: model,
 		Container: f.container, Runtime: f.runtime, Limit: f.limit, Hard: s.env.Hard,
 	})
@@ -196,11 +197,13 @@ func (s *session) printRun(r *execution.Result, chain string) error {
 			Worktree     string           `json:"worktree,omitempty"`
 			Control      string           `json:"control,omitempty"`
 			Route        string           `json:"route,omitempty"`
+			Verified     string           `json:"verified,omitempty"`
+			Owed         string           `json:"verificationOwed,omitempty"`
 			EvidenceID   contract.ID      `json:"evidenceId,omitempty"`
 			RetryAllowed bool             `json:"retryAllowed,omitempty"`
 		}{
 			r.ExecutionID, r.Task, r.Phase, r.Status, r.Outcome, r.Reason, r.ExitCode, r.BaseCommit, r.HeadCommit, r.DiffHash, r.Branch,
-			r.Worktree, r.Control, r.Route, r.Evidence, r.Ended.RetryAllowed,
+			r.Worktree, r.Control, r.Route, r.Verified, r.Owed, r.Evidence, r.Ended.RetryAllowed,
 		})
 		if err != nil {
 			return err
@@ -213,11 +216,15 @@ func (s *session) printRun(r *execution.Result, chain string) error {
 		if r.Ended.RetryAllowed {
 			retry = "may be tried again"
 		}
+		verified := r.Verified
+		if r.Owed != "" {
+			verified = "owed: " + r.Owed
+		}
 		if err := facts(s.env.Stdout,
 			[2]string{"Run", fmt.Sprintf("%s of %s, %s", r.ExecutionID, r.Task, r.Phase)}, [2]string{"Outcome", strings.TrimSuffix(string(r.Outcome)+": "+r.Reason, ": ")},
 			[2]string{"Report", strings.TrimSuffix(string(r.Status)+": "+errorText(r.Err), ": ")}, [2]string{"Evidence", string(r.Evidence)},
 			[2]string{"Commits", trimRange(r.BaseCommit, r.HeadCommit)}, [2]string{"Branch", r.Branch}, [2]string{"Gate", strings.TrimSuffix(r.Control+", "+r.Route, ", ")},
-			[2]string{"Worktree", r.Worktree}, [2]string{"Retry", retry}, [2]string{"Chain", chain},
+			[2]string{"Verified", verified}, [2]string{"Worktree", r.Worktree}, [2]string{"Retry", retry}, [2]string{"Chain", chain},
 		); err != nil {
 			return err
 		}
@@ -341,6 +348,14 @@ func (x *executor) End(ctx context.Context, run execution.Ticket, key string, e 
 		ended.Completed, ended.Outcome, ended.Runs = true, got.Completed.Outcome, got.Completed.Runs
 	}
 	return ended, nil
+}
+
+// Verify implements execution.Server.
+func (x *executor) Verify(ctx context.Context, key string, v execution.VerifyRequest) error {
+	q := verified(v.Task, v.BaseCommit, v.HeadCommit, v.Artifact)
+	q.key = key
+	_, err := x.c.do(ctx, q)
+	return err
 }
 
 // Note implements execution.Server.

@@ -136,8 +136,7 @@ func verifyCommand(s *session) *cobra.Command {
 			if !json.Valid(text) {
 				return usage("%s is no JSON", args[1])
 			}
-			body := map[string]any{"baseCommit": base, "headCommit": head, "artifact": json.RawMessage(text)}
-			return s.act(c.Context(), post("/v1/tasks/"+url.PathEscape(args[0])+"/verifications", body), func(text []byte) error {
+			return s.act(c.Context(), verified(contract.ID(args[0]), base, head, text), func(text []byte) error {
 				var a api.Artifact
 				if err := decode(text, &a); err != nil {
 					return err
@@ -152,6 +151,12 @@ func verifyCommand(s *session) *cobra.Command {
 	must(c.MarkFlagRequired("base"))
 	must(c.MarkFlagRequired("head"))
 	return c
+}
+
+// verified delivers a verify artifact of the commits of a chain.
+func verified(task contract.ID, base, head string, text []byte) call {
+	body := map[string]any{"baseCommit": base, "headCommit": head, "artifact": json.RawMessage(text)}
+	return post("/v1/tasks/"+url.PathEscape(string(task))+"/verifications", body)
 }
 
 // must is for what cannot fail unless this program is wrong.

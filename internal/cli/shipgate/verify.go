@@ -60,7 +60,7 @@ type verifyFlags struct {
 }
 
 // reportsFolder is where artifacts go unless somebody says otherwise.
-const reportsFolder = "agents-shipgate-reports"
+const reportsFolder = verification.Reports
 
 func verifyCommand(env Env) *cobra.Command {
 	f := &verifyFlags{}
@@ -77,7 +77,7 @@ func verifyCommand(env Env) *cobra.Command {
 	flags.StringVar(&f.head, "head", "", "the commit to verify (default: the working tree)")
 	flags.BoolVar(&f.noBase, "no-base", false, "verify the working tree without base facts")
 	flags.BoolVar(&f.preview, "preview", false, "say what a verification would need; no manifest is read")
-	flags.StringVar(&f.style, "pr-comment-style", "capability-review", "what the comment leads with: capability-review, findings")
+	flags.StringVar(&f.style, "pr-comment-style", verification.Comment, "what the comment leads with: capability-review, findings")
 	f.common(cmd)
 	return cmd
 }

@@ -57,6 +57,13 @@ func Judge(ctx context.Context, in *verify.Input, pair *git.Pair) (*verify.Run, 
 	return run, err
 }
 
+// What holds where nobody says otherwise: the folder of the artifacts, and what
+// the comment on a pull request leads with.
+const (
+	Reports = "agents-shipgate-reports"
+	Comment = "capability-review"
+)
+
 // todayVariable fixes the evaluation date (docs/spec/verification.md A-18).
 const todayVariable = "AGENTS_SHIPGATE_EVALUATION_DATE"
 
