@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -96,10 +97,34 @@ func (s shifted) EventRange() (first, last int64, err error) {
 	return s.Reader.EventRange()
 }
 
+// migrated is a database with nothing in it. Bringing one up to date costs more
+// than most of what the tests then ask of it.
+var migrated = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "plimsoll-api-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "plimsoll.db")
+	db, err := sqlite.Open(context.Background(), sqlite.Config{Path: path})
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
 func newWorld(t *testing.T, change func(*api.Config)) *world {
 	t.Helper()
 	w := &world{T: t, now: start}
-	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "plimsoll.db")})
+	path := filepath.Join(t.TempDir(), "plimsoll.db")
+	file, err := migrated()
+	if err := errors.Join(err, os.WriteFile(path, file, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
