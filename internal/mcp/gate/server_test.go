@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -181,8 +182,6 @@ func TestArgumentsAreRefusedInOneLine(t *testing.T) {
 		{gate.Check, `{"config":""}`, "config is empty"},
 		{gate.Check, `{"policy":""}`, "policy is empty"},
 		{gate.Check, `{"workspace":"` + long + `"}`, "workspace is over 4096 bytes"},
-		{gate.Check, `{"diff_text":"` + strings.Repeat("я", gate.MaxDiff/2) + `"}`, "asked"},
-		{gate.Check, `{"diff_text":"` + strings.Repeat("я", gate.MaxDiff/2) + `x"}`, "diff_text is over 32 MiB"},
 		{gate.Preflight, `{"plan":{}}`, "asked"},
 		{gate.Preflight, `{"plan":[]}`, "plan is no JSON object"},
 		{gate.Preflight, `{"plan":"{}"}`, "plan is no JSON object"},
@@ -240,6 +239,32 @@ func TestARefusalRepeatsNoSecret(t *testing.T) {
 	_, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: secret})
 	if err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "unknown tool") {
 		t.Errorf("%v", err)
+	}
+}
+
+// The largest arguments are lines of their own: a client would take most of the
+// time, writing them.
+func TestADiffHasALimit(t *testing.T) {
+	diff := strings.Repeat("я", gate.MaxDiff/2)
+	for rest, want := range map[string]string{"": "asked", "x": "diff_text is over 32 MiB"} {
+		input := io.MultiReader(strings.NewReader(greeting("2025-11-25")), strings.NewReader(call("1", `{"diff_text":"`+diff+rest+`"}`)+"\n"))
+		var out bytes.Buffer
+		ask := func(context.Context, gate.Arguments) ([]byte, error) { return nil, errors.New("asked") }
+		if err := (&gate.Server{Ask: every(ask)}).Serve(t.Context(), input, &out); err != nil {
+			t.Fatal(err)
+		}
+		_, line, _ := bytes.Cut(out.Bytes(), []byte("\n")) // behind the greeting
+		var got answer
+		if err := json.Unmarshal(line, &got); err != nil || string(got.ID) != "1" {
+			t.Fatalf("%v: %.200q", err, line)
+		}
+		var r mcp.CallToolResult
+		if err := json.Unmarshal(got.Result, &r); err != nil {
+			t.Fatalf("%v: %.200s", err, got.Result)
+		}
+		if len(r.Content) != 1 || !r.IsError || r.Content[0].(*mcp.TextContent).Text != want {
+			t.Errorf("%d bytes: %.200s, want %q", len(diff)+len(rest), got.Result, want)
+		}
 	}
 }
 
