@@ -23,7 +23,7 @@ type BundleFile struct {
 // gateBundle signs what an approved gate rests on, with the key of the audit log.
 func (a *API) gateBundle(s *pipeline.Service) endpoint {
 	return read("gate.bundle", func(ctx context.Context, p *byID) ([]bundle.File, error) {
-		proof, err := s.GateProof(ctx, p.ID)
+		proof, err := s.GateBundle(ctx, p.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -26,10 +26,10 @@ type Proof struct {
 // proofBatch is how many audit records are read at a time.
 const proofBatch = 1000
 
-// GateProof is the proof of a gate that people, or the Policy Engine, approved.
+// GateBundle is the proof of a gate that people, or the Policy Engine, approved.
 // One that nobody approved proves nothing and is refused with the code a
 // publication would be.
-func (s *Service) GateProof(ctx context.Context, id contract.ID) (*Proof, error) {
+func (s *Service) GateBundle(ctx context.Context, id contract.ID) (*Proof, error) {
 	return view(ctx, s, func(r Reader) (*Proof, error) {
 		c, err := r.Contract(id)
 		if c, err = found(c, err, "%s is unknown", id); err != nil {
@@ -66,7 +66,7 @@ func (s *Service) GateProof(ctx context.Context, id contract.ID) (*Proof, error)
 func (p *Proof) commit(chain *Chain) error {
 	v, err := contract.Parse(p.Gate.Covers)
 	if err != nil {
-		return fault.E("pipeline.GateProof", fault.Internal, "read what the gate covers", err)
+		return fault.E("pipeline.GateBundle", fault.Internal, "read what the gate covers", err)
 	}
 	covers, _ := v.(map[string]any)
 	if diff, _ := covers["diffHash"].(string); diff == chain.DiffHash && chain.HeadCommit != "" {

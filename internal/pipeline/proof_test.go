@@ -14,18 +14,18 @@ import (
 // chain, every decision on it and every record about them.
 func TestOnlyAnApprovedGateIsProved(t *testing.T) {
 	o := newOffice(t, nil)
-	_, err := o.GateProof(o.Context(), "PG-001")
+	_, err := o.GateBundle(o.Context(), "PG-001")
 	o.refuses(refusal.RefNotFound, err)
 	o.toGate()
-	_, err = o.GateProof(o.Context(), "PG-001")
+	_, err = o.GateBundle(o.Context(), "PG-001")
 	o.refuses(refusal.GateNotApproved, err)
-	_, err = o.GateProof(o.Context(), "AC-001")
+	_, err = o.GateBundle(o.Context(), "AC-001")
 	o.refuses(refusal.RefNotFound, err)
 	for _, who := range []pipeline.Caller{lead, security} {
 		out, err := o.decide(who, contract.Approved)
 		must(o, out, err)
 	}
-	proof, err := o.GateProof(o.Context(), "PG-001")
+	proof, err := o.GateBundle(o.Context(), "PG-001")
 	p := must(o, proof, err)
 	ids := []contract.ID{}
 	for _, c := range p.Contracts {
@@ -55,7 +55,7 @@ func TestOnlyAnApprovedGateIsProved(t *testing.T) {
 
 	// Other bytes than those agreed to are another agreement's.
 	o.run(job{who: ci, phase: phase.Refactor, head: second})
-	if later, err := o.GateProof(o.Context(), "PG-001"); err == nil && later.Released != first {
+	if later, err := o.GateBundle(o.Context(), "PG-001"); err == nil && later.Released != first {
 		t.Errorf("%s was agreed to, and %s is said to be", first, later.Released)
 	}
 }
