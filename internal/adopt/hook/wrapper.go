@@ -12,9 +12,11 @@ const NoAnswer = "shipgate gave no answer, so this change is not checked: do not
 // quoted word in every shell that a host may start (sh, bash, zsh, fish); where
 // a double quote has to be matched, ? stands for it.
 //
-//   - The gate is found outside the project only, and sleep by the system's own
-//     path: search paths hold folders of the workspace, and nothing of the
-//     workspace is run.
+//   - The gate is found outside the project only, by the name of its folder and by
+//     where that leads, and sleep by the system's own path: search paths hold
+//     folders of the workspace, and nothing of the workspace is run.
+//   - A shell takes functions from its environment; none of them stands in for what
+//     this is made of. No function can stand in for unset.
 //   - The gate's answer is one line, followed by its exit code, twice, so that
 //     silence is a line too. The reader waits for lines, not for the end of the
 //     stream, which a leftover child may hold open for ever.
@@ -23,7 +25,8 @@ const NoAnswer = "shipgate gave no answer, so this change is not checked: do not
 //     whoever has the gate's number by then; its last sleep is gone within five
 //     seconds and holds none of the host's streams open.
 //   - Only exit code 0 and a line in a form that the gate prints is an answer.
-const shell = `g=$(command -v shipgate);case $g in PROJECT)g=;;/*);;*)g=;;esac;` +
+const shell = `unset -f cd command echo kill pwd printf read wait;` +
+	`g=$(command -v shipgate);case $g in PROJECT)g=;;/*);;*)g=;;esac;case $(cd -P "${g%/*}/"&&pwd)/ in BEHIND)g=;;esac;` +
 	`{ { "$g" hook HOST <&3 3<&-& p=$!;{ for i in TICKS;do command -p sleep 5;done;kill -9 $p;echo;echo;} 3<&-& w=$!;wait $p;r=$?;kill -9 $w;echo $r;echo $r;}& } 3<&0 2>/dev/null|` +
 	`{ read -r a;read -r b;case $b$a in FORMS)printf %s "$a"&&exit;;esac;FALLBACK;}`
 
@@ -32,9 +35,10 @@ const shell = `g=$(command -v shipgate);case $g in PROJECT)g=;;/*);;*)g=;;esac;`
 // the agent end its turn only when the gate said so.
 func Command(h Host) string {
 	f := facts[h]
-	project := `"$PWD"/*|"$(pwd -P)"/*`
+	project, behind := `"$PWD"/*|"$(pwd -P)"/*`, `"$(pwd -P)"/*`
 	if f.project != "" {
 		project += `|"${` + f.project + `:-$PWD}"/*`
+		behind += `|"$(cd -P "${` + f.project + `:-.}"&&pwd)"/*`
 	}
 	ticks := make([]string, ShellSeconds/5)
 	for i := range ticks {
@@ -46,7 +50,7 @@ func Command(h Host) string {
 		fallback, word = `printf %s "$0">&2;exit 2`, NoAnswer
 	}
 	program := strings.NewReplacer(
-		"PROJECT", project, "HOST", string(h), "TICKS", strings.Join(ticks, " "), "FORMS", forms, "FALLBACK", fallback,
+		"PROJECT", project, "BEHIND", behind, "HOST", string(h), "TICKS", strings.Join(ticks, " "), "FORMS", forms, "FALLBACK", fallback,
 	).Replace(shell)
 	return "/bin/sh -c '" + program + "' '" + word + "'"
 }

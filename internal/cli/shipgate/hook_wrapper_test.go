@@ -415,7 +415,7 @@ func TestHooksRunNothingOfTheProject(t *testing.T) {
 			}
 		}
 		project := d.project
-		for _, c := range []struct{ path, where string }{{inside, project}, {"bin", project}, {"./bin", project}, {"", inside}, {inside, link}, {link + "/bin", link}} {
+		for _, c := range []struct{ path, where string }{{inside, project}, {"bin", project}, {"./bin", project}, {"", inside}, {inside, link}, {link + "/bin", link}, {link + "/bin", project}, {project + "/../" + filepath.Base(project) + "/bin", project}} {
 			d.project = c.where
 			d.finding(c.path)
 			d.stdin = strings.NewReader(stopEvent(d.host, "s", d.project, false))
@@ -425,6 +425,26 @@ func TestHooksRunNothingOfTheProject(t *testing.T) {
 			}
 			if _, err := os.Lstat(filepath.Join(project, "ran")); err == nil {
 				t.Fatalf("%q in %s: a program of the project was run", c.path, c.where)
+			}
+		}
+	})
+}
+
+// A shell takes functions out of its environment. None of them answers in the
+// gate's place.
+func TestHooksTakeNoFunctionForTheGate(t *testing.T) {
+	everywhere(t, func(t *testing.T, d *hosted) {
+		t.Helper()
+		bare := d.environ
+		for _, function := range []string{
+			`shipgate%%=() { echo '{}'; echo 0; echo 0; }`, `read%%=() { a='{}'; b=0; }`, `printf%%=() { exit 0; }`, `command%%=() { echo /bin/true; }`,
+			`wait%%=() { return 0; }`, `echo%%=() { builtin echo '{}'; }`, `kill%%=() { exit 0; }`, `cd%%=() { exit 0; }`, `pwd%%=() { exit 0; }`,
+		} {
+			d.environ = append(bare[:len(bare):len(bare)], "BASH_FUNC_"+function)
+			d.stdin = strings.NewReader(stopEvent(d.host, "s", d.project, false))
+			a := d.stop(t)
+			if own, ok := a.refuses(d.host); own || !ok {
+				t.Errorf("%.12s: %+v", function, a)
 			}
 		}
 	})
