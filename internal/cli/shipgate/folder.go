@@ -33,6 +33,9 @@ func (f *verifyFlags) folder(env Env, pair *git.Pair) (*folder, error) {
 	if pair != nil && committed(pair, at.path) {
 		return nil, refuse("is part of the repository: its files are committed")
 	}
+	if behindLink(env.abs(f.workspace), at.path) {
+		return nil, refuse("lies behind a link")
+	}
 	info, err := os.Lstat(at.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -54,6 +57,22 @@ func (f *verifyFlags) folder(env Env, pair *git.Pair) (*folder, error) {
 		}
 	}
 	return at, nil
+}
+
+// behindLink says whether a folder between a workspace and a place in it is a
+// link: the workspace would choose where artifacts are written, and what they
+// replace.
+func behindLink(workspace, place string) bool {
+	rel, err := filepath.Rel(workspace, place)
+	if err != nil || !filepath.IsLocal(rel) {
+		return false // the caller named a place of their own
+	}
+	for dir := filepath.Dir(rel); dir != "."; dir = filepath.Dir(dir) {
+		if info, err := os.Lstat(filepath.Join(workspace, dir)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // write puts the artifacts in place, each in one piece, and takes away those of
