@@ -52,14 +52,11 @@ func TestAPanicIsAnInternalFailure(t *testing.T) {
 func TestExamplesInTheHelpWork(t *testing.T) {
 	dir := repository(t)
 	adopted := change{adopted: true}
-	shop := adopted.build(t)
+	shop, fresh := adopted.build(t), repository(t)
 	for _, command := range []string{
-		"", "check", "verify", "scan", "doctor", "explain", "list-checks", "fixture", "schema", "contract", "self-check",
+		"", "check", "verify", "scan", "doctor", "explain", "list-checks", "fixture", "schema", "contract", "self-check", "audit", "init",
 	} {
 		env := shipgate.Env{Dir: dir, Environ: append(os.Environ(), quietGit(dir)...)}
-		if command == "verify" || command == "scan" || command == "doctor" {
-			env.Dir = shop // what they read is declared in a manifest
-		}
 		_, help, _ := call(env, "", append(strings.Fields(command), "--help"))
 		_, rest, found := strings.Cut(string(help), "\nExamples:\n")
 		if !found {
@@ -76,6 +73,13 @@ func TestExamplesInTheHelpWork(t *testing.T) {
 				continue
 			}
 			ran++
+			env.Dir = dir
+			switch verb, _, _ := strings.Cut(args, " "); verb {
+			case "verify", "scan", "doctor":
+				env.Dir = shop // what they read is declared in a manifest
+			case "init":
+				env.Dir = fresh
+			}
 			if code, stdout, stderr := call(env, "", strings.Fields(args)); code != 0 || len(stdout) == 0 {
 				t.Errorf("%s: exit code %d, %s", line, code, stderr)
 			}
