@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"plimsoll.dev/internal/gate"
 )
@@ -55,4 +56,27 @@ func (a *acquisition) usualBase(environ []string) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// TracksBelow says whether the commit that is checked out in the repository at
+// root has a folder of files of its own at a path in it. A submodule is none.
+func TracksBelow(ctx context.Context, root, name string, environ []string) (bool, error) {
+	if strings.ContainsAny(name, "\x00\r\n") {
+		return true, nil // it cannot be asked for
+	}
+	repo, err := open(ctx, root, environ)
+	if err != nil {
+		return false, err
+	}
+	defer repo.close()
+	batch, err := repo.objects(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer batch.close()
+	obj, err := batch.get("HEAD:"+name, 0)
+	if errors.Is(err, errObjectMissing) {
+		return false, nil
+	}
+	return err == nil && obj.kind == "tree", err
 }

@@ -135,7 +135,7 @@ func hear(ctx context.Context, env Env, host hook.Host, want string) heard {
 	if event.Aborted {
 		return heard{event: event, finding: hook.Finding{Weight: hook.Clear}}
 	}
-	folders, err := workplaces(env, event)
+	folders, err := workplaces(ctx, env, event)
 	if err != nil {
 		return heard{event: event, finding: hook.Failed(err.Error())}
 	}

@@ -52,3 +52,33 @@ func TestABaseOfAnotherHistoryIsNoPass(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A repository that is made over files of another one hides none of them; one
+// beside them is a place of its own.
+func TestARepositoryWithinHidesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		at     string
+		hidden bool
+	}{"over files of the outer one": {"src", true}, "where the outer one has none": {"made/inner", false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := change{worktree: map[string]string{".mcp.json": newServer}}
+			outer := w.build(t)
+			inner := filepath.Join(outer, filepath.FromSlash(c.at))
+			if err := os.MkdirAll(inner, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "mine"}} {
+				cmd := exec.Command("git", args...)
+				cmd.Dir, cmd.Env = inner, append(cmd.Environ(), quietGit(t.TempDir())...)
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+			}
+			got := newAgent(t, hook.Codex, inner).stop(t, false)
+			if seen := got.blocks() && strings.Contains(got.sentence(), "MCP server added"); seen != c.hidden {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}

@@ -29,7 +29,10 @@ type workplace struct{ dir, top string }
 // its repository: below, an adopted repository would look as if it were none.
 // A folder outside every repository counts only when there is no other, and is
 // then a result of its own.
-func workplaces(env Env, e *hook.Event) ([]workplace, error) {
+//
+// A repository that lies where another one has files of its own does not hide them:
+// both are judged. One command makes such a repository.
+func workplaces(ctx context.Context, env Env, e *hook.Event) ([]workplace, error) {
 	dirs := e.Roots
 	if name := e.Host.ProjectVariable(); name != "" {
 		if project := env.lookup(name); filepath.IsAbs(project) {
@@ -54,6 +57,22 @@ func workplaces(env Env, e *hook.Event) ([]workplace, error) {
 			outside = append(outside, w)
 		case !slices.Contains(inside, w):
 			inside = append(inside, w)
+		}
+		for w.top != "" {
+			outer := workplaceOf(filepath.Dir(w.top))
+			if outer.top == "" || outer.top == w.top {
+				break
+			}
+			hidden, err := filepath.Rel(outer.top, w.top)
+			if err != nil {
+				return nil, errors.New("the folders around the repository cannot be told apart")
+			}
+			// One that git cannot read says so when it is judged.
+			tracked, err := git.TracksBelow(ctx, outer.top, filepath.ToSlash(hidden), env.Environ)
+			if (tracked || err != nil) && !slices.Contains(inside, outer) {
+				inside = append(inside, outer)
+			}
+			w = outer
 		}
 	}
 	if len(inside) > 0 {
