@@ -29,7 +29,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	programs = dir
-	build := exec.Command("go", "build", "-o", dir, "plimsoll.dev/cmd/shipgate", "plimsoll.dev/cmd/agents-shipgate", "plimsoll.dev/cmd/shipgate-mcp")
+	build := exec.Command("go", "build", "-ldflags=-w", "-o", dir, "plimsoll.dev/cmd/shipgate", "plimsoll.dev/cmd/agents-shipgate", "plimsoll.dev/cmd/shipgate-mcp")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 		return 1
