@@ -229,6 +229,8 @@ func decode(line []byte, id json.RawMessage, named bool) (*jsonrpc.Request, *ref
 	}
 	q, ok := m.(*jsonrpc.Request)
 	switch {
+	case twice(line):
+		return nil, &refusal{json.RawMessage("null"), jsonrpc.CodeInvalidRequest, "a name is given twice"}
 	case !ok:
 		return nil, nil
 	case q.IsCall() && !same(q.ID, id), !q.IsCall() && named:
