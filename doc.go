@@ -19,6 +19,11 @@ import (
 	"io/fs"
 )
 
+// Version is the version of a release: the tag of the module is "v" and this, and
+// the files of make dist are named by it. The gate's results carry the version
+// of the protocol's tool instead (internal/gate).
+const Version = "0.1.0"
+
 //go:embed docs/rules/*.md docs/agent-boundary-result-schema.v2.json
 //go:embed examples/agent-protocol/diffs/*.diff examples/agent-protocol/expected/*.json examples/agent-protocol/legacy/*.json
 var files embed.FS

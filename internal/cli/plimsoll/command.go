@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	module "plimsoll.dev"
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline/refusal"
 )
@@ -26,7 +27,7 @@ const (
 )
 
 // Version is the version of the program.
-const Version = "0.1.0"
+const Version = module.Version
 
 const long = `plimsoll keeps the path from a request to a release, for work that coding agents do.
 

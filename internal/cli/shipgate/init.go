@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll.dev"
 	"plimsoll.dev/internal/adopt"
 	"plimsoll.dev/internal/adopt/detect"
 	"plimsoll.dev/internal/adopt/hook"
 	"plimsoll.dev/internal/adopt/starter"
-	"plimsoll.dev/internal/gate"
 	"plimsoll.dev/internal/gate/control"
 	"plimsoll.dev/internal/verify/manifest"
 )
@@ -126,7 +126,7 @@ func initialize(ctx context.Context, env Env, f *initFlags) error {
 	var plan *adopt.Plan
 	if f.remove {
 		result.Mode = "remove"
-		plan = adopt.Remove(root.FS(), agreed, gate.ToolVersion)
+		plan = adopt.Remove(root.FS(), agreed, plimsoll.Version)
 	} else if plan, err = f.plan(ctx, env, root, opt, agreed, result); err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func (f *initFlags) adopted() error {
 
 // shape is what the flags ask for.
 func (f *initFlags) shape() (opt adopt.Options, err error) {
-	opt.Version = gate.ToolVersion
+	opt.Version = plimsoll.Version
 	if f.workspace == "" {
 		return opt, usage("--workspace is empty").choosing("Give --workspace a folder, or leave it out.")
 	}
