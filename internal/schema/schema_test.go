@@ -58,7 +58,11 @@ func pairs(t testing.TB) []pair {
 				t.Fatal(err)
 			}
 			v := parse(t, text)
-			id := v.(map[string]any)["$id"].(string)
+			id, named := v.(map[string]any)["$id"].(string)
+			if !named { // known by its file alone
+				id = "https://plimsoll.dev/contracts/" + filepath.Base(file)
+				v.(map[string]any)["$id"] = id
+			}
 			if err := library.AddResource(id, v); err != nil {
 				t.Fatal(err)
 			}
