@@ -218,10 +218,11 @@ func TestPreCommitOfOtherForms(t *testing.T) {
 		"- a list\n":                                                                                   adopt.Skipped,
 		"a: b: c\n":                                                                                    adopt.Skipped,
 		"x: |+\n  the blank line would be its own\n":                                                   adopt.Skipped,
-		"a: 1\n...\n":                                                                                  adopt.Skipped,
-		"repos:\n-\n  repo: x\n":                                                                       adopt.Appended,
-		"---\n# comment\nfail_fast: true\n":                                                            adopt.Appended,
-		"x: |\n  repos:\n  - no\nrepos:\n- repo: y\n":                                                  adopt.Appended,
+
+		"a: 1\n...\n":                                 adopt.Skipped,
+		"repos:\n-\n  repo: x\n":                      adopt.Appended,
+		"---\n# comment\nfail_fast: true\n":           adopt.Appended,
+		"x: |\n  repos:\n  - no\nrepos:\n- repo: y\n": adopt.Appended,
 	} {
 		w := of(path, before)
 		e := only(t, install(w, opt), adopt.PreCommit)

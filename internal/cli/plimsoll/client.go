@@ -317,6 +317,24 @@ func newKey() string {
 	return "cli-" + hex.EncodeToString(b[:])
 }
 
+// open is the body of an answer that is read as it comes; the caller closes it.
+func (c *client) open(ctx context.Context, q call) (io.ReadCloser, error) {
+	r, err := c.request(ctx, q, nil)
+	if err != nil {
+		return nil, err
+	}
+	back, err := c.http.Do(r)
+	if err != nil {
+		return nil, unanswered(c.base, err)
+	}
+	if back.StatusCode != http.StatusOK {
+		defer func() { _ = back.Body.Close() }()
+		text, _ := io.ReadAll(io.LimitReader(back.Body, 1<<20))
+		return nil, refused(back, text)
+	}
+	return back.Body, nil
+}
+
 // get reads one thing into v.
 func (c *client) get(ctx context.Context, path string, query url.Values, v any) (answer, error) {
 	ans, err := c.do(ctx, call{method: http.MethodGet, path: path, query: query})

@@ -88,25 +88,17 @@ func (s *session) export(ctx context.Context, gate, out string) (err error) {
 // saveLog writes a sealed copy of the whole log. One that breaks off lacks its
 // last checkpoint, which whoever checks the bundle is told.
 func (c *client) saveLog(ctx context.Context, path string) (err error) {
-	r, err := c.request(ctx, call{method: http.MethodGet, path: "/v1/audit/export"}, nil)
+	body, err := c.open(ctx, call{method: http.MethodGet, path: "/v1/audit/export"})
 	if err != nil {
 		return err
 	}
-	back, err := c.http.Do(r)
-	if err != nil {
-		return unanswered(c.base, err)
-	}
-	defer func() { _ = back.Body.Close() }()
-	if back.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(back.Body, 1<<20))
-		return refused(back, text)
-	}
+	defer func() { _ = body.Close() }()
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fault.E("plimsoll", fault.Unavailable, "write "+path, err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err := io.Copy(f, back.Body); err != nil {
+	if _, err := io.Copy(f, body); err != nil {
 		return unanswered(c.base, err)
 	}
 	return nil

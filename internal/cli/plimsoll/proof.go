@@ -176,20 +176,12 @@ func (c *client) stream(ctx context.Context, query url.Values, after int64, fn f
 // sse reads a stream of events until it ends, which is an error as well: who reads
 // knows whether that was to be expected.
 func (c *client) sse(ctx context.Context, path string, query url.Values, fn func(id, kind string, data []byte) error) error {
-	r, err := c.request(ctx, call{method: http.MethodGet, path: path, query: query, accept: "text/event-stream"}, nil)
+	body, err := c.open(ctx, call{method: http.MethodGet, path: path, query: query, accept: "text/event-stream"})
 	if err != nil {
 		return err
 	}
-	back, err := c.http.Do(r)
-	if err != nil {
-		return unanswered(c.base, err)
-	}
-	defer func() { _ = back.Body.Close() }()
-	if back.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(back.Body, 1<<20))
-		return refused(back, text)
-	}
-	lines := bufio.NewReader(back.Body)
+	defer func() { _ = body.Close() }()
+	lines := bufio.NewReader(body)
 	var id, kind string
 	var data []byte
 	for {
@@ -268,19 +260,11 @@ func auditExport(s *session) *cobra.Command {
 			if after > 0 {
 				query.Set("after", strconv.FormatInt(after, 10))
 			}
-			r, err := cl.request(c.Context(), call{method: http.MethodGet, path: "/v1/audit/export", query: query}, nil)
+			body, err := cl.open(c.Context(), call{method: http.MethodGet, path: "/v1/audit/export", query: query})
 			if err != nil {
 				return err
 			}
-			back, err := cl.http.Do(r)
-			if err != nil {
-				return unanswered(cl.base, err)
-			}
-			defer func() { _ = back.Body.Close() }()
-			if back.StatusCode != http.StatusOK {
-				text, _ := io.ReadAll(io.LimitReader(back.Body, 1<<20))
-				return refused(back, text)
-			}
+			defer func() { _ = body.Close() }()
 			to := s.env.Stdout
 			if out != "" {
 				f, err := os.OpenFile(s.env.abs(out), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -290,7 +274,7 @@ func auditExport(s *session) *cobra.Command {
 				defer func() { err = errors.Join(err, f.Close()) }()
 				to = f
 			}
-			if _, err := io.Copy(to, back.Body); err != nil {
+			if _, err := io.Copy(to, body); err != nil {
 				return unanswered(cl.base, err)
 			}
 			return nil
