@@ -17,6 +17,9 @@ const placeholder = "CHANGE_ME"
 // maxUnfilled bounds the places that are named.
 const maxUnfilled = 20
 
+// pointerName is a key as a JSON pointer spells it.
+var pointerName = strings.NewReplacer("~", "~0", "/", "~1")
+
 // unfilled is a warning for each value of the manifest that is still the
 // placeholder: nothing is decided in full as long as one is left
 // (docs/spec/verification.md §18.2, D80.A5).
@@ -42,7 +45,7 @@ func unfilled(m *manifest.Manifest) []tool.Warning {
 				if key != "" {
 					at = key + "." + at
 				}
-				walk(member.Value, at, pointer+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(member.Key))
+				walk(member.Value, at, pointer+"/"+pointerName.Replace(member.Key))
 			}
 		}
 	}
