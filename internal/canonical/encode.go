@@ -24,12 +24,18 @@ type Kept struct{ text []byte }
 // Keep is v, which will hold it, as every document is going to repeat it. Of a
 // value that has no JSON nothing is kept: the document says so.
 func Keep(v any) Kept {
-	text, err := Line(nil, v)
-	if err != nil {
+	draft := drafts.Get().(*[]byte)
+	defer drafts.Put(draft)
+	text, err := Line((*draft)[:0], v)
+	if *draft = text; err != nil {
 		return Kept{}
 	}
-	return Kept{slices.Clip(text)}
+	return Kept{bytes.Clone(text)}
 }
+
+// drafts are where texts are written whose length is not known yet: what is kept
+// takes as much memory as it is long.
+var drafts = sync.Pool{New: func() any { return new([]byte) }}
 
 // Same says whether two values have the same JSON, where both were kept.
 func (k Kept) Same(o Kept) bool { return k.text != nil && bytes.Equal(k.text, o.text) }
