@@ -97,11 +97,16 @@ type ResolveArgs struct {
 // IntentArgs is what an intent asks for. The values are those of the request:
 // what the schema refuses is found here. Signals are the critical signals stated
 // with the intent, which only callers inside the process can state (§6.2).
+//
+// Correlation is the id of the request that started the path; the intent's own id
+// when it is empty. Only IntentCreateWithin takes it: nobody outside names the path
+// that something belongs to.
 type IntentArgs struct {
 	Intent                string
 	Priority              string
 	RequestedCapabilities []string
 	Signals               map[string]bool
+	Correlation           string
 }
 
 // ChainShown is a chain with all its contracts and runs.

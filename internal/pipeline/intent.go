@@ -17,11 +17,12 @@ import (
 
 // IntentCreate raises an intent, as a Draft.
 func (s *Service) IntentCreate(ctx context.Context, by Caller, a IntentArgs) (*Shown, error) {
-	return do(ctx, s, by, "intent.create", func(x *session) (*Shown, error) { return x.newIntent(a) })
+	return do(ctx, s, by, "intent.create", func(x *session) (*Shown, error) { return x.newIntent(a, "") })
 }
 
-// newIntent is a new intent with its chain.
-func (x *session) newIntent(a IntentArgs) (*Shown, error) {
+// newIntent is a new intent with its chain, as a part of the path with this
+// correlation id; "" begins one.
+func (x *session) newIntent(a IntentArgs, correlation string) (*Shown, error) {
 	if err := x.holding(); err != nil {
 		return nil, err
 	}
@@ -37,7 +38,7 @@ func (x *session) newIntent(a IntentArgs) (*Shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := x.CreateChain(&Chain{ID: id, Version: 1, Repository: x.s.conf.Repository, CreatedAt: x.Now(), UpdatedAt: x.Now()}); err != nil {
+	if err := x.CreateChain(&Chain{ID: id, Correlation: correlation, Version: 1, Repository: x.s.conf.Repository, CreatedAt: x.Now(), UpdatedAt: x.Now()}); err != nil {
 		return nil, err
 	}
 	if err := x.open(id); err != nil {

@@ -160,7 +160,7 @@ func (x *session) announce(c *Contract, t event.Type, verdict *event.Verdict) er
 	if t == event.EvidenceCreated {
 		at = h.CreatedAt
 	}
-	origin := event.Origin{Chain: string(c.Chain), Cause: x.cause(c, t), At: at.String()}
+	origin := event.Origin{Chain: string(c.Chain), Correlation: c.Correlation, Cause: x.cause(c, t), At: at.String()}
 	if t != event.GateDecided {
 		return x.Emit(event.Created(subject, origin, c.Text))
 	}

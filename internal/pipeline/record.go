@@ -22,6 +22,8 @@ type Contract struct {
 	Chain    contract.ID // the id of the intent
 	Source   Ref         // the version it was made from; zero for an intent
 
+	Correlation string // of the chain; the store knows it
+
 	FrozenFrom  contract.State // the state it was frozen out of; "" unless it may be resumed
 	FreezeCause contract.Cause // "" unless Frozen
 
@@ -97,21 +99,26 @@ type Phase string
 
 // Chain is one intent with everything derived from it, as the Orchestrator
 // keeps it. Details is the canonical JSON of what only the use cases read.
+//
+// Correlation is the correlation id of the path: the id of the request that
+// started it or, where nobody asked through the circle, ID. It is fixed when the
+// chain is made, and everything of the chain carries it.
 type Chain struct {
-	ID         contract.ID // of the intent
-	Revision   int64
-	Version    int64 // of the intent that is under way
-	Phase      Phase // "" until the intent is Active
-	Repository string
-	BaseCommit string
-	HeadCommit string // of the last successful Build or Refactor run
-	DiffHash   string
-	FailedRuns int64 // of the series under way
-	Returns    int64 // to Build, since a person last looked
-	FetchedAt  time.Time
-	Details    []byte
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
+	ID          contract.ID // of the intent
+	Correlation string
+	Revision    int64
+	Version     int64 // of the intent that is under way
+	Phase       Phase // "" until the intent is Active
+	Repository  string
+	BaseCommit  string
+	HeadCommit  string // of the last successful Build or Refactor run
+	DiffHash    string
+	FailedRuns  int64 // of the series under way
+	Returns     int64 // to Build, since a person last looked
+	FetchedAt   time.Time
+	Details     []byte
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
 }
 
 // ChainFilter selects chains, as ContractFilter does contracts. States are
@@ -124,6 +131,7 @@ type ChainFilter struct {
 	Repositories  []string
 	HeadCommits   []string
 	DiffHashes    []string
+	Correlations  []string
 	UpdatedSince  time.Time
 	UpdatedBefore time.Time
 }
@@ -151,6 +159,7 @@ type Run struct {
 	ExecutionID string
 	Revision    int64
 	Chain       contract.ID
+	Correlation string // of the chain; the store knows it
 	TaskSeed    Ref
 	Phase       Phase
 	Role        contract.Role
@@ -192,6 +201,7 @@ type Artifact struct {
 	ExecutionID string
 	Kind        ArtifactKind
 	Chain       contract.ID
+	Correlation string // of the chain; the store knows it
 	Task        Ref
 	Phase       Phase
 	SHA256      string // "sha256:" and 64 hex digits of Bytes
@@ -279,6 +289,8 @@ type EventFilter struct {
 	Types    []event.Type
 	Subjects []contract.ID
 	Chains   []contract.ID
+
+	Correlations []string
 }
 
 // AuditLine is a record of the log as it was hashed.
@@ -287,7 +299,7 @@ type AuditLine struct {
 	event.Chained
 }
 
-// AuditFilter selects records by the keys of §14. Since and Before bound the
+// AuditFilter selects records by the keys of §14 and the path they are of. Since and Before bound the
 // time; a day is both.
 type AuditFilter struct {
 	Contracts      []contract.ID
@@ -297,6 +309,7 @@ type AuditFilter struct {
 	Actions        []string
 	Levels         []contract.Level
 	FinalDecisions []contract.FinalDecision
+	Correlations   []string
 	Since          time.Time
 	Before         time.Time
 }

@@ -124,7 +124,7 @@ func (x *session) complete(run *Run, d *runDetails, e ending) error {
 	}
 	done := event.Completed(
 		event.Subject{Kind: string(contract.KindTaskSeed), ID: string(run.TaskSeed.ID), Version: run.TaskSeed.Version},
-		event.Origin{Chain: string(w.chain.ID), Cause: cause, At: x.at().String()},
+		event.Origin{Chain: string(w.chain.ID), Correlation: w.chain.Correlation, Cause: cause, At: x.at().String()},
 		event.Execution{
 			ID: run.ExecutionID, Phase: string(run.Phase), Outcome: string(e.outcome), ActorID: string(run.Actor), Role: string(run.Role),
 			StartTime: contract.At(run.StartedAt).String(), EndTime: contract.At(run.EndedAt).String(),

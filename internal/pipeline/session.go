@@ -169,7 +169,17 @@ func policyEngine() contract.Actor {
 func (x *session) about(c *Contract) {
 	h := c.Document.Head()
 	x.rec.Kind, x.rec.ID, x.rec.Version = string(h.Kind), string(h.ID), h.Version
-	x.rec.CorrelationID = string(c.Chain)
+	x.rec.CorrelationID, x.rec.IntentID = path(c.Correlation, c.Chain)
+}
+
+// path is how a record names what it belongs to: the correlation id and, where
+// that is not the intent's own, the intent. What is not stored yet has none; the
+// chain of the session says it.
+func path(correlation string, chain contract.ID) (id, intent string) {
+	if correlation == "" || correlation == string(chain) {
+		return correlation, ""
+	}
+	return correlation, string(chain)
 }
 
 // note adds a record of what the service did by itself in the course of the
@@ -178,7 +188,8 @@ func (x *session) note(a contract.Actor, action string, c *Contract, r event.Rec
 	r.Timestamp, r.ActorID, r.Role, r.Action, r.Success = x.rec.Timestamp, string(a.ID), string(a.Role), action, r.ErrorCode == ""
 	if c != nil {
 		h := c.Document.Head()
-		r.Kind, r.ID, r.Version, r.CorrelationID = string(h.Kind), string(h.ID), h.Version, string(c.Chain)
+		r.Kind, r.ID, r.Version = string(h.Kind), string(h.ID), h.Version
+		r.CorrelationID, r.IntentID = path(c.Correlation, c.Chain)
 	}
 	x.more = append(x.more, r)
 }
@@ -190,7 +201,7 @@ func (x *session) filled(r event.Record) event.Record {
 		return r
 	}
 	if r.CorrelationID == "" {
-		r.CorrelationID = string(x.w.chain.ID)
+		r.CorrelationID, r.IntentID = path(x.w.chain.Correlation, x.w.chain.ID)
 	}
 	if t := x.w.task(); t != nil && r.TaskSeedID == "" {
 		r.TaskSeedID = string(t.ID)

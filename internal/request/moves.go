@@ -269,7 +269,7 @@ func (x *session) decided(a *artifact.Artifact) (string, error) {
 	by := x.by
 	by.Role, by.Once, by.Match = contract.Requester, pipeline.Once{}, ""
 	made, err := x.s.conf.Contracts.IntentCreateWithin(x.Contracts(), by, pipeline.IntentArgs{
-		Intent: c.Intent, Priority: c.Priority, RequestedCapabilities: capabilities,
+		Intent: c.Intent, Priority: c.Priority, RequestedCapabilities: capabilities, Correlation: a.Provenance.RequestID,
 	})
 	if err != nil {
 		return "", err

@@ -10,12 +10,15 @@ import (
 
 const (
 	artifactColumns = `execution_id, kind, chain, task_seed, task_version, phase, sha256, size, media_type, at`
+	keptArtifact    = artifactColumns + `, correlation_id`
 	reviewColumns   = `chain, task_seed, task_version, reviewer, role, verdict, head_commit, diff_hash, document, at`
 )
 
 func artifactFields(a *pipeline.Artifact) []any {
 	return []any{
-		&a.ExecutionID, &a.Kind, &a.Chain, &a.Task.ID, &a.Task.Version, &a.Phase, &a.SHA256, &a.Size, &a.MediaType, instant{&a.At},
+		&a.ExecutionID, &a.Kind, &a.Chain, &a.Task.ID, &a.Task.Version, &a.Phase, &a.SHA256, &a.Size, &a.MediaType,
+		instant{&a.At},
+		&a.Correlation,
 	}
 }
 
@@ -25,7 +28,7 @@ func (r *reader) Artifact(executionID string, kind pipeline.ArtifactKind) (*pipe
 		a := &pipeline.Artifact{}
 		err := rows.Scan(append(artifactFields(a), &a.Bytes)...)
 		return a, err
-	}, `SELECT `+artifactColumns+`, bytes FROM phase_artifacts WHERE execution_id = $1 AND kind = $2`, executionID, string(kind))
+	}, `SELECT `+keptArtifact+`, bytes FROM phase_artifacts WHERE execution_id = $1 AND kind = $2`, executionID, string(kind))
 }
 
 // Artifacts implements pipeline.Reader.
@@ -38,7 +41,7 @@ func (r *reader) Artifacts(chain contract.ID) ([]pipeline.Artifact, error) {
 		var a pipeline.Artifact
 		err := rows.Scan(artifactFields(&a)...)
 		return a, err
-	}, `SELECT `+artifactColumns+` FROM phase_artifacts WHERE chain = $1 ORDER BY at, execution_id, kind`, string(chain))
+	}, `SELECT `+keptArtifact+` FROM phase_artifacts WHERE chain = $1 ORDER BY at, execution_id, kind`, string(chain))
 }
 
 // AddArtifact implements pipeline.Tx.
@@ -51,7 +54,8 @@ func (t *tx) AddArtifact(a pipeline.Artifact) error {
 	if err := t.lockChain(op, a.Chain); err != nil {
 		return err
 	}
-	return t.later(op, what, there, `INSERT INTO phase_artifacts (`+artifactColumns+`, bytes) VALUES `+params(columns(artifactColumns)+1)+orNot,
+	return t.later(op, what, there, `INSERT INTO phase_artifacts (`+artifactColumns+`, bytes, correlation_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce((SELECT correlation_id FROM chains WHERE id = $3), ''))`+orNot,
 		a.ExecutionID, string(a.Kind), string(a.Chain), string(a.Task.ID), a.Task.Version, string(a.Phase), a.SHA256, a.Size, a.MediaType,
 		a.At.UnixMicro(), append([]byte{}, a.Bytes...))
 }
@@ -76,7 +80,8 @@ func (t *tx) AddReview(v pipeline.Review) error {
 	if err := t.lockChain(op, v.Chain); err != nil {
 		return err
 	}
-	return t.later(op, "keep a review of "+string(v.Task.ID), there, `INSERT INTO reviews (seq, `+reviewColumns+`)
-		VALUES ((SELECT coalesce(max(seq), 0) + 1 FROM reviews WHERE chain = $1), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`+orNot,
+	return t.later(op, "keep a review of "+string(v.Task.ID), there, `INSERT INTO reviews (seq, `+reviewColumns+`, correlation_id)
+		VALUES ((SELECT coalesce(max(seq), 0) + 1 FROM reviews WHERE chain = $1), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+		coalesce((SELECT correlation_id FROM chains WHERE id = $1), ''))`+orNot,
 		string(v.Chain), string(v.Task.ID), v.Task.Version, string(v.Reviewer), string(v.Role), v.Verdict, v.HeadCommit, v.DiffHash, v.Text, v.At.UnixMicro())
 }

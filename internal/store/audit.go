@@ -29,6 +29,7 @@ func (r *reader) Audit(after int64, f pipeline.AuditFilter, limit int) ([]pipeli
 	in(w, "action", f.Actions)
 	in(w, "level", f.Levels)
 	in(w, "final_decision", f.FinalDecisions)
+	in(w, "correlation_id", f.Correlations)
 	w.within("at", f.Since, f.Before)
 	return rows(r, "store.Audit", "list audit records", func(rows *sql.Rows) (pipeline.AuditLine, error) {
 		var l pipeline.AuditLine

@@ -11,10 +11,14 @@ import (
 const chainColumns = `id, revision, version, phase, repository, base_commit, head_commit, diff_hash, failed_runs, returns,
 	fetched_at, details, created_at, updated_at`
 
+// keptChain is what is read: the columns that change, and the one that never does.
+const keptChain = chainColumns + `, correlation_id`
+
 func scanChain(rows *sql.Rows) (*pipeline.Chain, error) {
 	c := &pipeline.Chain{}
 	err := rows.Scan(&c.ID, &c.Revision, &c.Version, &c.Phase, &c.Repository, &c.BaseCommit, &c.HeadCommit, &c.DiffHash,
-		&c.FailedRuns, &c.Returns, instant{&c.FetchedAt}, &c.Details, instant{&c.CreatedAt}, instant{&c.UpdatedAt})
+		&c.FailedRuns, &c.Returns, instant{&c.FetchedAt}, &c.Details, instant{&c.CreatedAt}, instant{&c.UpdatedAt},
+		&c.Correlation)
 	return c, err
 }
 
@@ -29,7 +33,7 @@ func (r *reader) Chain(id contract.ID) (*pipeline.Chain, error) {
 		}
 		return copyOf(k.chain), nil
 	}
-	return one(r, op, what, scanChain, `SELECT `+chainColumns+` FROM chains WHERE id = $1`, string(id))
+	return one(r, op, what, scanChain, `SELECT `+keptChain+` FROM chains WHERE id = $1`, string(id))
 }
 
 // Chains implements pipeline.Reader.
@@ -40,6 +44,7 @@ func (r *reader) Chains(f pipeline.ChainFilter, p pipeline.Page) ([]*pipeline.Ch
 	in(w, "repository", f.Repositories)
 	in(w, "head_commit", f.HeadCommits)
 	in(w, "diff_hash", f.DiffHashes)
+	in(w, "correlation_id", f.Correlations)
 	if len(f.States) > 0 || len(f.Creators) > 0 {
 		intent := &where{args: w.args}
 		intent.add("i.id = chains.id AND i.head")
@@ -50,7 +55,7 @@ func (r *reader) Chains(f pipeline.ChainFilter, p pipeline.Page) ([]*pipeline.Ch
 	}
 	w.within("updated_at", f.UpdatedSince, f.UpdatedBefore)
 	return rows(r, "store.Chains", "list chains", scanChain,
-		`SELECT `+chainColumns+` FROM chains`+w.page(p, "updated_at", "id"), w.args...)
+		`SELECT `+keptChain+` FROM chains`+w.page(p, "updated_at", "id"), w.args...)
 }
 
 // CreateChain implements pipeline.Tx.
@@ -60,10 +65,15 @@ func (t *tx) CreateChain(c *pipeline.Chain) error {
 	if c.Revision != 0 {
 		return fault.E(op, fault.Invalid, what+": a new row has no revision", nil)
 	}
-	if err := t.create(op, what, `INSERT INTO chains (`+chainColumns+`) VALUES `+params(columns(chainColumns)), chainRow(c, 1)...); err != nil {
+	correlation := c.Correlation
+	if correlation == "" {
+		correlation = string(c.ID)
+	}
+	err := t.create(op, what, `INSERT INTO chains (`+keptChain+`) VALUES `+params(columns(keptChain)), append(chainRow(c, 1), correlation)...)
+	if err != nil {
 		return err
 	}
-	c.Revision = 1
+	c.Revision, c.Correlation = 1, correlation
 	k := t.of(c.ID)
 	k.chain, k.rows = copyOf(c), []*knownRow{} // what is new is empty
 	return nil

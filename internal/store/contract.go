@@ -16,7 +16,7 @@ import (
 const (
 	// keptColumns is what is read back; the rest of a row is there to be searched.
 	keptColumns = `c.document, c.revision, c.chain, c.source_id, c.source_version, c.frozen_from, c.freeze_cause,
-		c.execution_id, c.approval_digest, c.covers, c.base_commit, c.head_commit, c.signals`
+		c.execution_id, c.approval_digest, c.covers, c.base_commit, c.head_commit, c.signals, c.correlation_id`
 
 	contractColumns = `id, version, kind, state, revision, head, chain, source_id, source_version, frozen_from, freeze_cause,
 		execution_id, approval_digest, covers, base_commit, head_commit, signals,
@@ -31,7 +31,7 @@ const (
 func scanContract(rows *sql.Rows) (*pipeline.Contract, error) {
 	c := &pipeline.Contract{}
 	err := rows.Scan(&c.Text, &c.Revision, &c.Chain, &c.Source.ID, &c.Source.Version, &c.FrozenFrom, &c.FreezeCause,
-		&c.ExecutionID, &c.ApprovalDigest, &c.Covers, &c.BaseCommit, &c.HeadCommit, &c.Signals)
+		&c.ExecutionID, &c.ApprovalDigest, &c.Covers, &c.BaseCommit, &c.HeadCommit, &c.Signals, &c.Correlation)
 	if err != nil {
 		return nil, err
 	}
@@ -215,17 +215,20 @@ func (t *tx) CreateContract(c *pipeline.Contract) error {
 	if c.Revision != 0 {
 		return fault.E(op, fault.Invalid, what+": a new row has no revision", nil)
 	}
-	if err := t.lockChain(op, c.Chain); err != nil {
+	of, err := t.holdChain(op, c.Chain)
+	if err != nil {
 		return err
 	}
 	row, err := t.contractRow(c, 1)
 	if err != nil {
 		return err
 	}
-	if err := t.later(op, what, there, `INSERT INTO contracts (`+contractColumns+`) VALUES `+params(columns(contractColumns))+orNot, row...); err != nil {
+	row = append(row, of.chain.Correlation)
+	err = t.later(op, what, there, `INSERT INTO contracts (`+contractColumns+`, correlation_id) VALUES `+params(len(row))+orNot, row...)
+	if err != nil {
 		return err
 	}
-	c.Revision = 1
+	c.Revision, c.Correlation = 1, of.chain.Correlation
 	if k := t.of(c.Chain); k.rows != nil || k.ids[h.ID] != nil {
 		k.note(h.ID, c.Document)
 	}

@@ -8,12 +8,12 @@ import (
 	"plimsoll.dev/internal/pipeline/event"
 )
 
-const eventColumns = `coalesce(position, 0), id, type, kind, subject, version, chain, sequence, cause, at, data_schema, data`
+const eventColumns = `coalesce(position, 0), id, type, kind, subject, version, chain, sequence, cause, at, data_schema, data, correlation_id`
 
 func scanEvent(rows *sql.Rows) (*pipeline.Event, error) {
 	e := &pipeline.Event{}
 	err := rows.Scan(&e.Position, &e.ID, &e.Type, &e.Subject.Kind, &e.Subject.ID, &e.Subject.Version,
-		&e.Origin.Chain, &e.Sequence, &e.Origin.Cause, &e.Origin.At, &e.DataSchema, &e.Data)
+		&e.Origin.Chain, &e.Sequence, &e.Origin.Cause, &e.Origin.At, &e.DataSchema, &e.Data, &e.Origin.Correlation)
 	return e, err
 }
 
@@ -29,6 +29,7 @@ func (r *reader) Events(after int64, f pipeline.EventFilter, limit int) ([]pipel
 	in(w, "type", f.Types)
 	in(w, "subject", f.Subjects)
 	in(w, "chain", f.Chains)
+	in(w, "correlation_id", f.Correlations)
 	return rows(r, "store.Events", "list events", func(rows *sql.Rows) (pipeline.Event, error) {
 		e, err := scanEvent(rows)
 		return *e, err

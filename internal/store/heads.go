@@ -53,9 +53,9 @@ func (t *tx) flushLogs() error {
 			row := w.values(position, e.ID, string(e.Type), e.Subject.Kind, e.Subject.ID, e.Subject.Version, chain,
 				e.Origin.Cause, e.Origin.At, e.DataSchema, e.Data)
 			values[i] = strings.TrimSuffix(row, ")") + ", coalesce((SELECT max(sequence) FROM events WHERE chain = " + w.arg(chain) + "), (SELECT sequence FROM given_up WHERE chain = " + w.arg(chain) + "), 0) + " +
-				strconv.FormatInt(before[chain], 10) + ")"
+				strconv.FormatInt(before[chain], 10) + ", coalesce((SELECT correlation_id FROM chains WHERE id = " + w.arg(chain) + "), ''))"
 		}
-		err := t.laterMany(op, "emit "+t.events[0].ID, len(values), emitted, `INSERT INTO events (position, id, type, kind, subject, version, chain, cause, at, data_schema, data, sequence)
+		err := t.laterMany(op, "emit "+t.events[0].ID, len(values), emitted, `INSERT INTO events (position, id, type, kind, subject, version, chain, cause, at, data_schema, data, sequence, correlation_id)
 			VALUES `+strings.Join(values, ", ")+orNot, w.args...)
 		if err != nil {
 			return err
@@ -72,9 +72,9 @@ func (t *tx) flushLogs() error {
 				t.heads.log = t.heads.log.Append(line)
 				position, link = t.heads.log.Count, slices.Clone(t.heads.log.Link[:])
 			}
-			values[i] = w.values(position, link, line, at.Time().UnixMicro(), r.ID, r.TaskSeedID, r.ActorID, r.Role, r.Action, r.RiskLevel, r.FinalDecision)
+			values[i] = w.values(position, link, line, at.Time().UnixMicro(), r.ID, r.TaskSeedID, r.ActorID, r.Role, r.Action, r.RiskLevel, r.FinalDecision, r.CorrelationID)
 		}
-		return t.later(op, "record "+t.records[0].Action, nil, `INSERT INTO audit (position, link, line, at, contract, task_seed, actor, role, action, level, final_decision)
+		return t.later(op, "record "+t.records[0].Action, nil, `INSERT INTO audit (position, link, line, at, contract, task_seed, actor, role, action, level, final_decision, correlation_id)
 			VALUES `+strings.Join(values, ", "), w.args...)
 	}
 	return nil

@@ -65,7 +65,7 @@ func (r *reader) of(chain contract.ID) *known {
 // others out of the chain until the transaction ends. which is a condition on
 // the table chains. NotFound says that there is no such chain.
 func (r *reader) hold(op, what, which string, arg string) (*known, error) {
-	c, err := one(r, op, what, scanChain, `SELECT `+chainColumns+` FROM chains WHERE id = `+which+r.d.ForUpdate, arg)
+	c, err := one(r, op, what, scanChain, `SELECT `+keptChain+` FROM chains WHERE id = `+which+r.d.ForUpdate, arg)
 	if err != nil {
 		return nil, err
 	}

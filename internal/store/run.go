@@ -10,11 +10,13 @@ import (
 const runColumns = `execution_id, revision, chain, task_seed, task_version, phase, role, actor, series, attempt, lock_token,
 	base_commit, head_commit, diff_hash, started_at, deadline, ended_at, outcome, evidence, details`
 
+const keptRun = runColumns + `, correlation_id`
+
 func scanRun(rows *sql.Rows) (*pipeline.Run, error) {
 	r := &pipeline.Run{}
 	err := rows.Scan(&r.ExecutionID, &r.Revision, &r.Chain, &r.TaskSeed.ID, &r.TaskSeed.Version, &r.Phase, &r.Role, &r.Actor,
 		&r.Series, &r.Attempt, &r.LockToken, &r.BaseCommit, &r.HeadCommit, &r.DiffHash,
-		instant{&r.StartedAt}, instant{&r.Deadline}, instant{&r.EndedAt}, &r.Outcome, &r.Evidence, &r.Details)
+		instant{&r.StartedAt}, instant{&r.Deadline}, instant{&r.EndedAt}, &r.Outcome, &r.Evidence, &r.Details, &r.Correlation)
 	return r, err
 }
 
@@ -28,7 +30,7 @@ func (r *reader) Run(executionID string) (*pipeline.Run, error) {
 	return one(r, op, what, scanRun, oneRun, executionID)
 }
 
-const oneRun = `SELECT ` + runColumns + ` FROM runs WHERE execution_id = $1`
+const oneRun = `SELECT ` + keptRun + ` FROM runs WHERE execution_id = $1`
 
 // Runs implements pipeline.Reader.
 func (r *reader) Runs(f pipeline.RunFilter, p pipeline.Page) ([]*pipeline.Run, error) {
@@ -47,7 +49,7 @@ func (r *reader) Runs(f pipeline.RunFilter, p pipeline.Page) ([]*pipeline.Run, e
 		}
 	}
 	return rows(r, "store.Runs", "list runs", scanRun,
-		`SELECT `+runColumns+` FROM runs`+w.page(p, "started_at", "execution_id"), w.args...)
+		`SELECT `+keptRun+` FROM runs`+w.page(p, "started_at", "execution_id"), w.args...)
 }
 
 // CreateRun implements pipeline.Tx.
@@ -57,13 +59,15 @@ func (t *tx) CreateRun(r *pipeline.Run) error {
 	if r.Revision != 0 {
 		return fault.E(op, fault.Invalid, what+": a new row has no revision", nil)
 	}
-	if err := t.lockChain(op, r.Chain); err != nil {
+	of, err := t.holdChain(op, r.Chain)
+	if err != nil {
 		return err
 	}
-	if err := t.later(op, what, there, `INSERT INTO runs (`+runColumns+`) VALUES `+params(columns(runColumns))+orNot, runRow(r, 1)...); err != nil {
+	row := append(runRow(r, 1), of.chain.Correlation)
+	if err := t.later(op, what, there, `INSERT INTO runs (`+keptRun+`) VALUES `+params(len(row))+orNot, row...); err != nil {
 		return err
 	}
-	r.Revision = 1
+	r.Revision, r.Correlation = 1, of.chain.Correlation
 	t.keepRun(r)
 	return nil
 }

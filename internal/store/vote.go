@@ -79,8 +79,9 @@ func (t *tx) AddVote(id contract.ID, v pipeline.Vote) error {
 	if err := t.existing(op, what, id); err != nil {
 		return err
 	}
-	return t.later(op, what, there, `INSERT INTO votes (contract, seq, `+voteColumns+`)
-		VALUES ($1, (SELECT coalesce(max(seq), 0) + 1 FROM votes WHERE contract = $1), $2, $3, $4, $5, $6, $7, $8)`+orNot,
+	return t.later(op, what, there, `INSERT INTO votes (contract, seq, `+voteColumns+`, correlation_id)
+		VALUES ($1, (SELECT coalesce(max(seq), 0) + 1 FROM votes WHERE contract = $1), $2, $3, $4, $5, $6, $7, $8,
+		(SELECT correlation_id FROM contracts WHERE id = $1 LIMIT 1))`+orNot,
 		string(id), v.Version, string(v.Role), string(v.ActorID), string(v.Decision), v.DecidedAt.String(), bytesOf(v.Reason), v.SelfApproved)
 }
 
@@ -105,8 +106,9 @@ func (t *tx) AddConsent(gate contract.ID, c pipeline.Consent) error {
 	if err := t.existing(op, what, gate); err != nil {
 		return err
 	}
-	return t.later(op, what, there, `INSERT INTO consents (gate, seq, `+consentColumns+`)
-		VALUES ($1, (SELECT coalesce(max(seq), 0) + 1 FROM consents WHERE gate = $1), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`+orNot,
+	return t.later(op, what, there, `INSERT INTO consents (gate, seq, `+consentColumns+`, correlation_id)
+		VALUES ($1, (SELECT coalesce(max(seq), 0) + 1 FROM consents WHERE gate = $1), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+		(SELECT correlation_id FROM contracts WHERE id = $1 LIMIT 1))`+orNot,
 		string(gate), c.GateVersion, string(c.Role), string(c.ActorID), string(c.Decision), c.DecidedAt.String(), bytesOf(c.Reason), c.SelfApproved,
 		c.Digest, c.BaseCommit, c.HeadCommit)
 }

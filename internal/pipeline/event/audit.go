@@ -42,6 +42,7 @@ type Record struct {
 	Resolution     string
 	IdempotencyKey string
 	CorrelationID  string
+	IntentID       string // of the chain, where the correlation id is not its own
 	Digest         string // the approval digest a decision was made for
 	BaseCommit     string // recorded with the digest and no part of it
 	HeadCommit     string
@@ -99,6 +100,7 @@ func (r Record) Text() []byte {
 		{"resolution", r.Resolution},
 		{"idempotencyKey", r.IdempotencyKey},
 		{"correlationId", r.CorrelationID},
+		{"intentId", r.IntentID},
 		{"approvalDigest", r.Digest},
 		{"baseCommit", r.BaseCommit},
 		{"headCommit", r.HeadCommit},

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,10 +21,14 @@ type Subject struct {
 // is the id of the intent; it is the partition, so everything of one chain is
 // delivered in order. Cause is the id of an event of the same chain, "" only
 // for IntentCreated. At is RFC 3339 text, the instant of the change.
+//
+// Correlation is the id of the path the chain is a part of: that of the request
+// that started it, else the chain's. The store knows it, whatever is emitted.
 type Origin struct {
-	Chain string
-	Cause string
-	At    string
+	Chain       string
+	Correlation string
+	Cause       string
+	At          string
 }
 
 // Envelope is one event as CloudEvents 1.0 writes it (docs/spec/contracts.md
@@ -111,7 +116,7 @@ func (e Envelope) MarshalJSON() ([]byte, error) {
 		{Key: "dataschema", Value: e.DataSchema},
 		{Key: "contractkind", Value: e.Subject.Kind},
 		{Key: "contractversion", Value: e.Subject.Version},
-		{Key: "correlationid", Value: e.Origin.Chain},
+		{Key: "correlationid", Value: cmp.Or(e.Origin.Correlation, e.Origin.Chain)},
 		{Key: "partitionkey", Value: e.Origin.Chain},
 	}
 	if e.Origin.Cause != "" {

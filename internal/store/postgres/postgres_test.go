@@ -56,6 +56,15 @@ func TestStore(t *testing.T) {
 	})
 }
 
+func TestWhatIsOldGetsItsCorrelationID(t *testing.T) {
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: pgtest.New(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	storetest.Upgrade(t, db)
+}
+
 // quiet is a store that nothing is enqueued in.
 var quiet = store.Config{
 	Origin: "plimsoll.test/log", Enqueue: func(context.Context, *sql.Tx, []pipeline.Job) error { return nil },

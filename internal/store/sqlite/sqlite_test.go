@@ -43,6 +43,15 @@ func TestStore(t *testing.T) {
 	})
 }
 
+func TestWhatIsOldGetsItsCorrelationID(t *testing.T) {
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "plimsoll.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	storetest.Upgrade(t, db)
+}
+
 func TestOneProcessServesADatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plimsoll.db")
 	first, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})

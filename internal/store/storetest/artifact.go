@@ -16,7 +16,7 @@ func artifacts(t *testing.T, open Open) {
 	t.Helper()
 	one := func(run string, kind pipeline.ArtifactKind, text []byte) pipeline.Artifact {
 		return pipeline.Artifact{
-			ExecutionID: run, Kind: kind, Chain: "IC-001", Task: pipeline.Ref{ID: "TS-001", Version: 2}, Phase: "Build",
+			ExecutionID: run, Kind: kind, Chain: "IC-001", Correlation: "IC-001", Task: pipeline.Ref{ID: "TS-001", Version: 2}, Phase: "Build",
 			SHA256: contract.Hash(text), Size: int64(len(text)), MediaType: "text/plain; charset=utf-8", Bytes: text, At: start,
 		}
 	}

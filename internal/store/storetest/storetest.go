@@ -31,6 +31,7 @@ func Run(t *testing.T, open Open) {
 	}{
 		{"contracts", contracts},
 		{"chains", chains},
+		{"correlation", correlation},
 		{"decisions", decisions},
 		{"runs", runs},
 		{"artifacts", artifacts},
@@ -229,7 +230,7 @@ func move(c *pipeline.Contract, r pipeline.Reader, state contract.State, cause c
 // created is the event that announces an intent.
 func created(r pipeline.Reader, id contract.ID, version int64) event.Envelope {
 	return event.Created(event.Subject{Kind: string(contract.KindIntent), ID: string(id), Version: version},
-		event.Origin{Chain: string(id), At: contract.At(r.Now()).String()}, []byte(`{"id":"`+string(id)+`"}`))
+		event.Origin{Chain: string(id), Correlation: string(id), At: contract.At(r.Now()).String()}, []byte(`{"id":"`+string(id)+`"}`))
 }
 
 // record is an audit record.

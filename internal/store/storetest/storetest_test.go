@@ -64,6 +64,7 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 	toSQLite := strings.NewReplacer(
 		` COLLATE "C"`, "", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "INTEGER PRIMARY KEY AUTOINCREMENT",
 		"BIGINT", "INTEGER", "BOOLEAN", "INTEGER", "BYTEA", "BLOB", " STRICT, WITHOUT ROWID", "", " STRICT", "",
+		`substring(convert_from(line, 'UTF8') from '"correlationId":"([A-Za-z0-9._:-]+)"')`, `json_extract(CAST(line AS TEXT), '$.correlationId')`,
 	)
 	// SQLite counts in a table.
 	sequence := regexp.MustCompile(`CREATE SEQUENCE [^;]*;|SELECT setval[^;]*;`)
