@@ -116,6 +116,32 @@ func TestALinkStaysInsideItsSide(t *testing.T) {
 	}
 }
 
+// What a commit holds is what reading it gives, with links and without a question
+// to git for each file.
+func TestACommitHoldsWhatReadingItGives(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t, files{
+		"agent/shipgate.yaml": declared, "agent/a.json": "one", "agent/empty.json": "", "agent/real/t.json": "in", "out.json": "out",
+		"agent/in.json": "-> real/t.json", "agent/dir": "-> real", "agent/up.json": "-> ../out.json", "agent/loop": "-> loop",
+	})
+	p := r.pair(func(q *git.PairRequest) { q.Config, q.Base = "agent/shipgate.yaml", "HEAD" })
+	base := p.Base.(interface {
+		Holds(name string, text []byte) (fs.FileInfo, bool)
+	})
+	for _, name := range []string{"a.json", "empty.json", "in.json", "dir/t.json", "real", "up.json", "loop", "gone.json", "../out.json", ".git/config"} {
+		text, err := fs.ReadFile(p.Base, name)
+		if _, holds := base.Holds(name, text); holds != (err == nil) {
+			t.Errorf("%s: held: %v, read: %v", name, holds, err)
+		}
+		if _, holds := base.Holds(name, append(text, 'x')); holds {
+			t.Errorf("%s: it holds what it does not", name)
+		}
+	}
+	if info, _ := base.Holds("in.json", []byte("in")); info.Name() != "in.json" || info.Size() != 2 || !info.Mode().IsRegular() {
+		t.Errorf("%s of %d bytes", info.Name(), info.Size())
+	}
+}
+
 // A commit as a file system keeps the rules that the standard library tests.
 func TestACommitIsAFileSystem(t *testing.T) {
 	t.Parallel()

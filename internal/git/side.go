@@ -161,6 +161,19 @@ func (t *treeSide) Open(name string) (fs.File, error) {
 	return &sideFile{sideInfo: info, Reader: bytes.NewReader(obj.data)}, nil
 }
 
+// Holds says whether the commit has a file of exactly these bytes, by their id.
+func (t *treeSide) Holds(name string, text []byte) (fs.FileInfo, bool) {
+	at, mode, err := follow(name, t.look)
+	if err != nil || mode != 0 {
+		return nil, false
+	}
+	e, err := t.entry(at)
+	if err != nil || !e.file() || objectID("blob", text, len(e.id)) != e.id {
+		return nil, false
+	}
+	return sideInfo{name: path.Base(name), size: int64(len(text))}, true
+}
+
 // entry is what the commit has at a path of the side.
 func (t *treeSide) entry(at string) (entry, error) { return t.tree.entry(t.place(at)) }
 

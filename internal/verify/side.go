@@ -205,6 +205,32 @@ func (r *readOnce) Open(name string) (fs.File, error) {
 	return c.open()
 }
 
+// Holds says of what was not read yet what the tree below says. What it holds
+// counts as read.
+func (r *readOnce) Holds(name string, text []byte) (fs.FileInfo, bool) {
+	r.mu.Lock()
+	c, ok := r.files[name]
+	r.mu.Unlock()
+	if ok {
+		return c.info, c.err == nil && bytes.Equal(c.text, text)
+	}
+	below, ok := r.tree.(tool.Holder)
+	if !ok {
+		return nil, false
+	}
+	info, ok := below.Holds(name, text)
+	if !ok {
+		return nil, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c, ok := r.files[name]; ok {
+		return c.info, c.err == nil && bytes.Equal(c.text, text) // another source read it meanwhile
+	}
+	r.files[name] = &content{info: info, text: text}
+	return info, true
+}
+
 // whole is the bytes of a file, one more than the limit at most.
 func whole(f fs.File, size int64) ([]byte, error) {
 	text := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))

@@ -90,6 +90,50 @@ func TestAReviewedReadOnlyAgentPasses(t *testing.T) {
 	}
 }
 
+// holder is a tree that can say which bytes a file has, as a commit can.
+type holder struct{ fstest.MapFS }
+
+func (h holder) Holds(name string, text []byte) (fs.FileInfo, bool) {
+	file, ok := h.MapFS[name]
+	if !ok || string(file.Data) != string(text) {
+		return nil, false
+	}
+	info, err := h.Stat(name)
+	return info, err == nil
+}
+
+// A base that only says which files it has alike gives the same artifacts as one
+// that is read.
+func TestABaseNeedNotBeReadToBeCompared(t *testing.T) {
+	base := map[string]string{"shipgate.yaml": readOnly, "tools.json": getOrder}
+	for name, head := range map[string]map[string]string{
+		"the same": base,
+		"another tool": {"shipgate.yaml": readOnly, "tools.json": strings.Replace(getOrder, `{"tools": [`, `{"tools": [
+ {"name": "delete_order", "description": "Delete one order.", "inputSchema": {"type": "object"}, "annotations": {"destructiveHint": true}},`, 1)},
+	} {
+		want := artifacts(t, run(t, base, head, nil))
+		got := artifacts(t, run(t, base, head, func(in *verify.Input) { in.Base = holder{in.Base.(fstest.MapFS)} }))
+		for file, text := range want {
+			if got[file] != text {
+				t.Errorf("%s: %s differs", name, file)
+			}
+		}
+	}
+}
+
+func artifacts(t *testing.T, r *verify.Run) map[string]string {
+	t.Helper()
+	list, err := r.Artifacts("out", verify.Program{Version: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for i := range list {
+		texts[list[i].Name] = string(list[i].Text())
+	}
+	return texts
+}
+
 func TestADestructiveToolIsFoundAndNamed(t *testing.T) {
 	base := map[string]string{"shipgate.yaml": readOnly, "tools.json": getOrder}
 	head := map[string]string{

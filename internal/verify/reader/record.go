@@ -47,12 +47,23 @@ func (r *Record) again(i int, tree fs.FS) *tool.Reading {
 	if r == nil || i >= len(r.sources) || !r.sources[i].whole {
 		return nil
 	}
-	for _, was := range r.sources[i].seen {
-		if is, ok := look(tree, was.name); !ok || !was.equal(&is) {
+	for n := range r.sources[i].seen {
+		if !r.sources[i].seen[n].stands(tree) {
 			return nil
 		}
 	}
 	return r.sources[i].reading
+}
+
+// stands says whether another tree gives the same answer.
+func (s *seen) stands(tree fs.FS) bool {
+	if h, ok := tree.(tool.Holder); ok && s.text != nil {
+		if _, ok := h.Holds(s.name, s.text); ok {
+			return true
+		}
+	}
+	is, ok := look(tree, s.name)
+	return ok && s.equal(&is)
 }
 
 func (s *seen) equal(o *seen) bool {

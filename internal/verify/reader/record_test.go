@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
@@ -31,6 +32,26 @@ type textFile struct {
 }
 
 func (f textFile) Text() []byte { return f.text }
+
+// holder is a tree that knows what it holds; nobody has to open it.
+type holder struct {
+	texts
+	opened *atomic.Int64
+}
+
+func (h holder) Open(name string) (fs.File, error) {
+	h.opened.Add(1)
+	return h.texts.Open(name)
+}
+
+func (h holder) Holds(name string, text []byte) (fs.FileInfo, bool) {
+	file, ok := h.texts[name]
+	if !ok || !file.Mode.IsRegular() || string(file.Data) != string(text) {
+		return nil, false
+	}
+	info, err := fs.Stat(h.texts, name)
+	return info, err == nil
+}
 
 const (
 	toolModule  = "from agents import function_tool\n\n\n@function_tool\ndef look(place: str) -> str:\n    \"\"\"Looks.\"\"\"\n    return place\n"
@@ -85,6 +106,30 @@ func TestWhatBothSidesHaveAlikeIsReadOnce(t *testing.T) {
 	}
 }
 
+func TestASideThatHoldsTheSameFilesIsNotOpened(t *testing.T) {
+	first, record, err := reader.ReadLike(deskManifest, desk(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := func(tree texts) (*tool.Reading, int64) {
+		side := holder{tree, new(atomic.Int64)}
+		r, _, err := reader.ReadLike(deskManifest, side, nil, record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, side.opened.Load()
+	}
+	second, few := opened(desk())
+	if !reflect.DeepEqual(first, second) {
+		t.Error("two readings of the same files differ")
+	}
+	other := desk()
+	other["a.json"] = &fstest.MapFile{Data: []byte(`[{"name":"other"}]`)}
+	if _, more := opened(other); few >= more {
+		t.Errorf("%d opened where all files are held, %d where one is not", few, more)
+	}
+}
+
 func TestASideIsReadAgainWhereItDiffers(t *testing.T) {
 	_, record, err := reader.ReadLike(deskManifest, desk(), nil, nil)
 	if err != nil {
@@ -108,8 +153,12 @@ func TestASideIsReadAgainWhereItDiffers(t *testing.T) {
 		maps.Copy(tree, change)
 		maps.DeleteFunc(tree, func(_ string, f *fstest.MapFile) bool { return f == nil })
 		want, wantErr := reader.Read(deskManifest, fstest.MapFS(tree))
-		for _, each := range []tool.Each{nil, atOnce} {
-			got, _, err := reader.ReadLike(deskManifest, tree, each, record)
+		for i, each := range []tool.Each{nil, atOnce, atOnce} {
+			side := fs.FS(tree)
+			if i == 2 {
+				side = holder{tree, new(atomic.Int64)}
+			}
+			got, _, err := reader.ReadLike(deskManifest, side, each, record)
 			if !reflect.DeepEqual(got, want) || (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
 				t.Errorf("%s:\ngot  %+v, %v\nwant %+v, %v", name, got, err, want, wantErr)
 			}

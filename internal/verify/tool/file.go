@@ -100,6 +100,13 @@ func TextOf(f fs.File) ([]byte, bool) {
 	return nil, false
 }
 
+// A Holder is a tree that can say without reading a file whether it has exactly
+// these bytes. Holds answers false as well for what is no regular file, and where
+// it cannot know.
+type Holder interface {
+	Holds(name string, text []byte) (fs.FileInfo, bool)
+}
+
 // Clean is a declared path in the form the tree takes, and whether it stays
 // inside.
 func Clean(name string) (string, bool) {
