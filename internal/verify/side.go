@@ -63,7 +63,7 @@ func Load(tree fs.FS, opt LoadOptions) (*Side, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.resolve()
+	return l.resolve(nil)
 }
 
 // loading is a side whose sources are read and not judged yet.
@@ -104,9 +104,14 @@ func read(tree fs.FS, opt LoadOptions, other *loading) (*loading, error) {
 	return l, nil
 }
 
-// resolve says what the tools of the side may do.
-func (l *loading) resolve() (*Side, error) {
-	surface, err := effect.Resolve(l.manifest, l.reading)
+// resolve says what the tools of the side may do. What the other side has alike
+// is judged once; other may be nil.
+func (l *loading) resolve(other *Side) (*Side, error) {
+	var like *effect.Surface
+	if other != nil {
+		like = other.Surface
+	}
+	surface, err := effect.ResolveLike(l.manifest, l.reading, l.opt.Each, like)
 	if err != nil {
 		return nil, err
 	}

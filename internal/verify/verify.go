@@ -156,7 +156,7 @@ func (r *Run) load(tree fs.FS) (*Side, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.resolve()
+	return l.resolve(nil)
 }
 
 func (r *Run) read(tree fs.FS, other *loading) (*loading, error) {
@@ -203,26 +203,24 @@ func joined(codes []string) string {
 	return s
 }
 
-// loadSides reads both sides: first what they say, then what that means.
+// loadSides reads both sides and says what their tools may do: the head, then what
+// is different at the base.
 func (r *Run) loadSides() {
-	var sides [2]*loading
-	var failed [2]error
-	if sides[0], failed[0] = r.read(r.Input.Head, nil); failed[0] != nil {
-		r.Err = failed[0]
+	head, err := r.read(r.Input.Head, nil)
+	if err == nil {
+		r.HeadSide, err = head.resolve(nil)
+	}
+	if r.Err = err; err != nil {
 		return
 	}
+	var side *Side
 	if r.Input.Base != nil {
-		sides[1], failed[1] = r.read(r.Input.Base, sides[0])
-	}
-	var loaded [2]*Side
-	r.Input.Each.Do(len(sides), func(i int) {
-		if sides[i] != nil {
-			loaded[i], failed[i] = sides[i].resolve()
+		var base *loading
+		if base, err = r.read(r.Input.Base, head); err == nil {
+			side, err = base.resolve(r.HeadSide)
 		}
-	})
-	if r.HeadSide, r.Err = loaded[0], failed[0]; r.Err == nil {
-		r.loadBase(loaded[1], failed[1])
 	}
+	r.loadBase(side, err)
 }
 
 // loadBase takes the base side. A base that cannot be read leaves the head to be

@@ -40,17 +40,15 @@ func operation(t *Tool) string {
 	return cmp.Or(token(t.Name), t.Name)
 }
 
-// act makes the actions: one per reachable tool.
-func (x *resolver) act() error {
+// act takes the actions: one per reachable tool, nil for the others.
+func (x *resolver) act(actions []*Action) error {
 	s := x.s
-	s.actions = make(map[string]*Action, len(s.Catalog))
-	for _, t := range s.Catalog {
-		if s.Reach[t.ID] != Reachable {
-			continue
+	s.actions = make(map[string]*Action, len(actions))
+	for _, a := range actions {
+		if a != nil {
+			s.Actions = append(s.Actions, a)
+			s.actions[a.Tool.ID] = a
 		}
-		a := x.action(t)
-		s.Actions = append(s.Actions, a)
-		s.actions[t.ID] = a
 	}
 	if err := x.collide(); err != nil {
 		return err
@@ -59,17 +57,15 @@ func (x *resolver) act() error {
 	return nil
 }
 
-func (x *resolver) action(t *Tool) *Action {
-	d, s := x.declared[t.ID], x.s
+// action is the action of a tool that the root agent reaches.
+func (t *Tool) action(as Assessment, au authority) *Action {
+	w := &t.under
+	d := w.declared
 	a := &Action{
-		AgentID: s.Graph.Root, Tool: t, Declared: d, Owner: t.Owner,
+		AgentID: w.root, Tool: t, Declared: d, Owner: t.Owner, Assessment: as, Effect: as.Conservative(),
 		Provider: token(t.Provider), Operation: operation(t),
+		Scopes: sorted(au.scopes), AuthType: au.authType, Mode: au.mode, Credential: au.credential,
 	}
-	as := x.assessments[t.ID]
-	a.Assessment = as.Assessment
-	a.Effect = a.Assessment.Conservative()
-	a.Scopes, a.AuthType, a.Mode, a.Credential = sorted(as.authority.scopes), as.authority.authType, as.authority.mode, as.authority.credential
-
 	var approval *bool
 	var guards manifest.Safeguards
 	if d != nil {
@@ -81,9 +77,9 @@ func (x *resolver) action(t *Tool) *Action {
 		a.Owner = cmp.Or(d.Evidence.Owner, a.Owner)
 		a.Runbook, a.ApprovalTicket = d.Evidence.Runbook, d.Evidence.ApprovalTicket
 	}
-	inherited, from := s.inheritedApproval(t)
+	inherited, from := t.inheritedApproval()
 	a.Approval = control(inherited, from, approval)
-	inherited, from = s.inheritedIdempotency(t)
+	inherited, from = t.inheritedIdempotency()
 	a.Idempotency = control(inherited, from, guards.Idempotency)
 	inherited, from = inheritedFlag(t, "audit_log", "auditLog")
 	a.AuditLog = control(inherited, from, guards.AuditLog)
@@ -91,7 +87,7 @@ func (x *resolver) action(t *Tool) *Action {
 	a.Rollback = control(inherited, from, guards.Rollback)
 	inherited, from = inheritedFlag(t, "dry_run", "dryRun")
 	a.DryRun = control(inherited, from, guards.DryRun)
-	a.Confirmation = s.Controlled(ConfirmationControl, t) && a.Assessment.IdentityEligible
+	a.Confirmation = w.confirmation && a.Assessment.IdentityEligible
 
 	a.RiskTags = riskTags(t, d, a)
 	a.Inputs, a.RequiredInputs = []string{}, []string{}
@@ -104,6 +100,7 @@ func (x *resolver) action(t *Tool) *Action {
 	slices.Sort(a.Inputs)
 	slices.Sort(a.RequiredInputs)
 	a.ID = cmp.Or(declaredID(d), a.inferredID())
+	a.hash()
 	return a
 }
 

@@ -57,16 +57,16 @@ func plainName(name string) string {
 }
 
 // inheritedApproval is what policies say of approval.
-func (s *Surface) inheritedApproval(t *Tool) (*bool, string) {
-	if s.Controlled(ApprovalControl, t) {
+func (t *Tool) inheritedApproval() (*bool, string) {
+	if t.under.approval {
 		return new(true), "policy"
 	}
 	return nil, ""
 }
 
 // inheritedIdempotency: a policy, the provider's hint, a parameter, in that order.
-func (s *Surface) inheritedIdempotency(t *Tool) (*bool, string) {
-	if s.Controlled(IdempotencyControl, t) {
+func (t *Tool) inheritedIdempotency() (*bool, string) {
+	if t.under.idempotency {
 		return new(true), "policy"
 	}
 	hint, said := t.Flag("idempotentHint")

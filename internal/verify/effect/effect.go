@@ -149,6 +149,8 @@ type Tool struct {
 	Status       string          // structural or declared
 	Issues       []Issue         // of identity
 	Interface    map[string]bool // names of inputs to "is required"; nil when no schema is known
+
+	under circumstances // that it was judged under
 }
 
 // IdentityEligible says whether it is clear which tool this is.

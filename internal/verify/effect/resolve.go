@@ -23,18 +23,14 @@ type resolver struct {
 	conflict map[string]bool // node ids with conflicting binding evidence
 	orphans  []Issue         // of entries that fit no tool
 
-	assessments map[string]assessed
+	each  tool.Each
+	other *Surface // the other side of the change, or nil
 
 	matched      map[[5]string][]*Tool
 	asked        map[string]bool // selectors whose issue is reported
 	helped       int             // entries that were told similar names
 	catalogNames []string
 	plain        []string // catalogNames without case and punctuation
-}
-
-type assessed struct {
-	Assessment
-	authority authority
 }
 
 // Resolve says what the tools of one side may do, with whose authority, and who
@@ -46,10 +42,16 @@ type assessed struct {
 // Errors are *tool.SourceError where a tool has no identity (exit code 3) and
 // *ConfigError where declarations collide (exit code 2).
 func Resolve(m *manifest.Manifest, r *tool.Reading) (*Surface, error) {
+	return ResolveLike(m, r, nil, nil)
+}
+
+// ResolveLike is Resolve by as many hands as each has. other is the other side of
+// the change: what was judged there under the same circumstances is taken over,
+// and both surfaces have one *Tool and one *Action of it. Both may be nil.
+func ResolveLike(m *manifest.Manifest, r *tool.Reading, each tool.Each, other *Surface) (*Surface, error) {
 	x := &resolver{
-		m: m, r: r, s: &Surface{Manifest: m, Reading: r}, risk: map[string]*manifest.Risk{},
-		declared: map[string]*manifest.Action{}, assessments: map[string]assessed{},
-		asked: map[string]bool{}, matched: map[[5]string][]*Tool{},
+		m: m, r: r, s: &Surface{Manifest: m, Reading: r}, risk: map[string]*manifest.Risk{}, declared: map[string]*manifest.Action{},
+		asked: map[string]bool{}, matched: map[[5]string][]*Tool{}, each: each, other: other,
 	}
 	all, err := observe(m, r)
 	if err != nil {
@@ -61,17 +63,10 @@ func Resolve(m *manifest.Manifest, r *tool.Reading) (*Surface, error) {
 	x.selectActions()
 	x.risks()
 	x.selectControls()
-	for _, t := range x.s.Catalog {
-		t.hint(x.risk[t.ID])
-	}
 	x.bind()
 	x.witness()
-	x.assess()
-	if err := x.act(); err != nil {
+	if err := x.act(x.judge()); err != nil {
 		return nil, err
-	}
-	for _, a := range x.s.Actions {
-		a.hash()
 	}
 	return x.s, nil
 }
@@ -135,52 +130,4 @@ func (x *resolver) witness() {
 		carrier.Issues = append(carrier.Issues, i)
 	}
 	carrier.Issues = tidy(carrier.Issues)
-}
-
-// assess judges every tool of the catalog; only reachable ones become actions,
-// but their classes are wanted for all.
-func (x *resolver) assess() {
-	unread, ids := unreadSources(x.s.Reading), claimIDs{}
-	blocks := make(map[string]*manifest.Authority, len(x.m.Sources))
-	rows := make(map[string]bool, len(x.m.Sources))
-	for i := range x.m.Sources {
-		rows[x.m.Sources[i].ID] = true
-		if a := x.m.Sources[i].Authority; a != nil {
-			blocks[x.m.Sources[i].ID] = a
-		}
-	}
-	bound := map[string]bool{} // tool ids that an issue of the graph is about
-	for _, i := range x.s.Graph.Issues {
-		if i.ToolID != "" {
-			bound[i.ToolID] = true
-		}
-	}
-	for _, t := range x.s.Catalog {
-		d := x.declared[t.ID]
-		var block *manifest.Authority
-		dynamic := unread[t.Origin.SourceID]
-		for i := range t.Members {
-			id := t.Members[i].Origin.SourceID
-			if block == nil {
-				block = blocks[id]
-			}
-		}
-		au := resolveAuthority(t.Auth, block, d)
-		a := Assessment{Claims: effectClaims(ids, t, au.scopes, d, x.risk[t.ID])}
-		t.classify(a.Claims)
-		if x.s.Reach[t.ID] != Reachable {
-			continue
-		}
-		a.assessEffect(t, d)
-		a.Claims = append(a.Claims, authorityClaim(ids, t, au)...)
-		a.assessAuthority(t, au, rows[t.Origin.SourceID])
-		a.assessAnnotations(t, d)
-		a.assessSurface(t, dynamic)
-		a.BindingEligible = x.s.Graph.Root != "" && !bound[t.ID]
-		for _, node := range x.s.Paths[t.ID] {
-			a.BindingEligible = a.BindingEligible && !x.conflict[node]
-		}
-		a.finish(t)
-		x.assessments[t.ID] = assessed{a, au}
-	}
 }

@@ -139,6 +139,12 @@ func (r *Record) source(i int, m *manifest.Manifest, tree fs.FS, other *Record) 
 	w := &watched{tree: tree, large: &r.large}
 	defer w.end()
 	reading, err := read(m, s, w)
+	if reading != nil {
+		once := new(tool.Once)
+		for n := range reading.Tools {
+			reading.Tools[n].Once = once
+		}
+	}
 	r.sources[i] = recorded{seen: w.seen, whole: !w.lost && err == nil && reading != nil, reading: reading}
 	return err
 }

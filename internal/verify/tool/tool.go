@@ -51,7 +51,14 @@ type Tool struct {
 	Hints      []Hint // manual hints only; package effect derives the others
 	Method     string // extraction.method: declared, parsed, prebuilt, stub
 	Confidence Confidence
+
+	Once *Once // of a reading that another side may take over, or nil
 }
+
+// Once marks what one reading of one source found. A side that takes over the
+// reading of the other side takes over its mark: observations of one mark and one
+// name in their source are the same in every field.
+type Once struct{ _ byte }
 
 // Locator is the native locator of §5.4.
 func (t *Tool) Locator() string {

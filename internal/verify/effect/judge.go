@@ -1,0 +1,125 @@
+package effect
+
+import (
+	"slices"
+
+	"plimsoll.dev/internal/verify/manifest"
+	"plimsoll.dev/internal/verify/tool"
+)
+
+// circumstances are all that the judgement of a tool rests on besides the tool
+// itself: the same tool under the same circumstances is judged the same.
+type circumstances struct {
+	root     string // the agent that people talk to
+	reach    Reach
+	bound    bool                // it is clear how the root reaches it
+	declared *manifest.Action    // what people say of it
+	risk     *manifest.Risk      // which tags people give and take
+	block    *manifest.Authority // what people say of its source
+	row      bool                // its source is a row of the manifest
+	unread   string              // why not all tools of its source could be listed, "" when they could
+
+	approval, confirmation, idempotency bool // policies select it for them
+}
+
+// circumstancesOf answers for each tool of the catalog.
+func (x *resolver) circumstancesOf() func(*Tool) circumstances {
+	s, unread := x.s, unreadSources(x.s.Reading)
+	blocks := make(map[string]*manifest.Authority, len(x.m.Sources))
+	rows := make(map[string]bool, len(x.m.Sources))
+	for i := range x.m.Sources {
+		rows[x.m.Sources[i].ID] = true
+		if a := x.m.Sources[i].Authority; a != nil {
+			blocks[x.m.Sources[i].ID] = a
+		}
+	}
+	questioned := map[string]bool{} // tool ids that an issue of the graph is about
+	for i := range s.Graph.Issues {
+		if id := s.Graph.Issues[i].ToolID; id != "" {
+			questioned[id] = true
+		}
+	}
+	return func(t *Tool) circumstances {
+		w := circumstances{
+			root: s.Graph.Root, reach: s.Reach[t.ID], declared: x.declared[t.ID], risk: x.risk[t.ID],
+			row: rows[t.Origin.SourceID], unread: unread[t.Origin.SourceID],
+			approval: s.Controlled(ApprovalControl, t), confirmation: s.Controlled(ConfirmationControl, t),
+			idempotency: s.Controlled(IdempotencyControl, t),
+		}
+		for i := range t.Members {
+			if w.block == nil {
+				w.block = blocks[t.Members[i].Origin.SourceID]
+			}
+		}
+		w.bound = w.root != "" && !questioned[t.ID] &&
+			!slices.ContainsFunc(s.Paths[t.ID], func(node string) bool { return x.conflict[node] })
+		return w
+	}
+}
+
+// share is how many tools one hand takes at a time.
+const share = 64
+
+// judge judges every tool of the catalog. Only reachable ones become actions,
+// which are returned in the order of the catalog, but the classes of all are
+// wanted.
+func (x *resolver) judge() []*Action {
+	catalog, of := x.s.Catalog, x.circumstancesOf()
+	actions := make([]*Action, len(catalog))
+	x.each.Do((len(catalog)+share-1)/share, func(n int) {
+		ids := claimIDs{}
+		for i := n * share; i < min(len(catalog), (n+1)*share); i++ {
+			t := catalog[i]
+			t.under = of(t)
+			if twin := x.twin(t); twin != nil {
+				catalog[i], actions[i] = twin, x.other.actions[twin.ID]
+				continue
+			}
+			actions[i] = t.judge(ids)
+		}
+	})
+	for _, t := range catalog {
+		x.s.tools[t.ID] = t
+	}
+	return actions
+}
+
+// twin is the same tool of the other side, when it was judged under the same
+// circumstances; else nil. Entries that are about a tool are compared by where
+// they are, so both sides have to have one manifest.
+func (x *resolver) twin(t *Tool) *Tool {
+	if x.other == nil || x.other.Manifest != x.m {
+		return nil
+	}
+	o := x.other.tools[t.ID]
+	if o == nil || o.under != t.under || len(t.Issues) > 0 || len(o.Issues) > 0 {
+		return nil
+	}
+	// Members of one reading with one id are one observation.
+	once := func(a, b tool.Tool) bool { return a.Once != nil && a.Once == b.Once }
+	if !slices.Equal(t.Observations, o.Observations) || !slices.EqualFunc(t.Members, o.Members, once) {
+		return nil
+	}
+	return o
+}
+
+// judge says what a tool may do under its circumstances: nil for one that the
+// root agent does not reach.
+func (t *Tool) judge(ids claimIDs) *Action {
+	w := &t.under
+	t.hint(w.risk)
+	au := resolveAuthority(t.Auth, w.block, w.declared)
+	a := Assessment{Claims: effectClaims(ids, t, au.scopes, w.declared, w.risk)}
+	t.classify(a.Claims)
+	if w.reach != Reachable {
+		return nil
+	}
+	a.assessEffect(t, w.declared)
+	a.Claims = append(a.Claims, authorityClaim(ids, t, au)...)
+	a.assessAuthority(t, au, w.row)
+	a.assessAnnotations(t, w.declared)
+	a.assessSurface(t, w.unread)
+	a.BindingEligible = w.bound
+	a.finish(t)
+	return t.action(a, au)
+}
