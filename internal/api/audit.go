@@ -31,6 +31,7 @@ type auditFilter struct {
 	Action        []string                 `query:"action"`
 	RiskLevel     []contract.Level         `query:"riskLevel"`
 	FinalDecision []contract.FinalDecision `query:"finalDecision"`
+	CorrelationID []string                 `query:"correlationId"`
 	Date          day                      `query:"date" doc:"A UTC day, as 2026-03-29."`
 	After         int64                    `query:"after" doc:"The position to go on behind."`
 }
@@ -56,7 +57,7 @@ func auditList(s *pipeline.Service) endpoint {
 	return positioned("audit.list", func(ctx context.Context, _ pipeline.Caller, p *auditFilter, after int64, limit int) ([]pipeline.AuditLine, error) {
 		f := pipeline.AuditFilter{
 			Contracts: p.ContractID, TaskSeeds: p.TaskSeedID, Actors: p.ActorID, Roles: p.Role, Actions: p.Action,
-			Levels: p.RiskLevel, FinalDecisions: p.FinalDecision,
+			Levels: p.RiskLevel, FinalDecisions: p.FinalDecision, Correlations: p.CorrelationID,
 		}
 		if day := time.Time(p.Date); !day.IsZero() {
 			f.Since, f.Before = day, day.AddDate(0, 0, 1)

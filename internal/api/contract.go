@@ -29,6 +29,7 @@ type Meta struct {
 	FreezeCause contract.Cause   `json:"freezeCause,omitempty"`
 	Phase       pipeline.Phase   `json:"phase,omitempty" doc:"Of the chain."`
 	IntentID    contract.ID      `json:"intentId,omitempty" doc:"Of the chain."`
+	Correlation string           `json:"correlationId,omitempty" doc:"Of the chain: the request that started it, else its intent."`
 	ExecutionID string           `json:"executionId,omitempty" doc:"Of an Evidence: the run it is of."`
 	Digest      string           `json:"approvalDigest,omitempty" doc:"Of a gate: what people agree to."`
 	Covers      json.RawMessage  `json:"covers,omitempty" doc:"Of a gate: everything the digest binds."`
@@ -61,7 +62,7 @@ func showContract(s *pipeline.Shown) (Contract, string) {
 	c := s.Contract
 	m := Meta{
 		Revision: c.Revision, FrozenFrom: c.FrozenFrom, FreezeCause: c.FreezeCause, Phase: s.Phase, IntentID: c.Chain,
-		ExecutionID: c.ExecutionID,
+		Correlation: c.Correlation, ExecutionID: c.ExecutionID,
 	}
 	if c.Source != (pipeline.Ref{}) {
 		m.Source = &Reference{ID: c.Source.ID, Version: c.Source.Version}
@@ -113,6 +114,7 @@ type contractFilter struct {
 	ID            []contract.ID            `query:"id"`
 	State         []contract.State         `query:"state"`
 	IntentID      []contract.ID            `query:"intentId"`
+	CorrelationID []string                 `query:"correlationId"`
 	TaskSeedID    []contract.ID            `query:"taskSeedId"`
 	Status        []contract.Status        `query:"status"`
 	RiskLevel     []contract.Level         `query:"riskLevel"`
@@ -125,7 +127,7 @@ type contractFilter struct {
 
 func (f *contractFilter) filter() pipeline.ContractFilter {
 	return pipeline.ContractFilter{
-		Kinds: f.Kind, IDs: f.ID, States: f.State, Chains: f.IntentID, TaskSeeds: f.TaskSeedID, Statuses: f.Status,
+		Kinds: f.Kind, IDs: f.ID, States: f.State, Chains: f.IntentID, Correlations: f.CorrelationID, TaskSeeds: f.TaskSeedID, Statuses: f.Status,
 		Levels: f.RiskLevel, FinalDecisions: f.FinalDecision, FreezeCauses: f.FreezeCause, Creators: f.Creator,
 		UpdatedSince: f.UpdatedSince, UpdatedBefore: f.UpdatedBefore,
 	}

@@ -31,12 +31,13 @@ type Event struct {
 type eventFilter struct {
 	Type          []event.Type  `query:"type"`
 	Subject       []contract.ID `query:"subject"`
-	CorrelationID []contract.ID `query:"correlationid"`
+	CorrelationID []string      `query:"correlationid"`
+	PartitionKey  []contract.ID `query:"partitionkey" doc:"The chain, by its intent."`
 	After         int64         `query:"after" doc:"The position to go on behind."`
 }
 
 func (f *eventFilter) filter() pipeline.EventFilter {
-	return pipeline.EventFilter{Types: f.Type, Subjects: f.Subject, Chains: f.CorrelationID}
+	return pipeline.EventFilter{Types: f.Type, Subjects: f.Subject, Chains: f.PartitionKey, Correlations: f.CorrelationID}
 }
 
 // eventList answers a page, or a stream when the caller accepts one.

@@ -40,6 +40,7 @@ type GateStatus struct {
 	Standing       pipeline.Standing      `json:"standing" enum:"passed,waiting,rejected,expired,stale" doc:"Only passed lets anything go."`
 	ID             contract.ID            `json:"id"`
 	Version        int64                  `json:"version"`
+	Correlation    string                 `json:"correlationId" doc:"Of the chain: the request that started it, else its intent."`
 	FinalDecision  contract.FinalDecision `json:"finalDecision"`
 	Action         contract.Action        `json:"action"`
 	ApprovalDigest string                 `json:"approvalDigest"`

@@ -34,6 +34,7 @@ func taskList(s *pipeline.Service) endpoint {
 type Run struct {
 	ExecutionID string           `json:"executionId"`
 	IntentID    contract.ID      `json:"intentId"`
+	Correlation string           `json:"correlationId" doc:"Of the chain: the request that started it, else its intent."`
 	TaskSeed    Reference        `json:"taskSeed"`
 	Phase       pipeline.Phase   `json:"phase"`
 	Role        contract.Role    `json:"role"`
@@ -53,7 +54,7 @@ type Run struct {
 
 func viewRun(r *pipeline.Run) Run {
 	return Run{
-		ExecutionID: r.ExecutionID, IntentID: r.Chain, TaskSeed: Reference{r.TaskSeed.ID, r.TaskSeed.Version}, Phase: r.Phase,
+		ExecutionID: r.ExecutionID, IntentID: r.Chain, Correlation: r.Correlation, TaskSeed: Reference{r.TaskSeed.ID, r.TaskSeed.Version}, Phase: r.Phase,
 		Role: r.Role, ActorID: r.Actor, Series: r.Series, Attempt: r.Attempt, BaseCommit: r.BaseCommit, HeadCommit: r.HeadCommit,
 		DiffHash: r.DiffHash, StartedAt: stamp(r.StartedAt), RunDeadline: stamp(r.Deadline), EndedAt: stamp(r.EndedAt),
 		Alive: r.Alive(), Outcome: r.Outcome, EvidenceID: r.Evidence,
@@ -64,6 +65,7 @@ func viewRun(r *pipeline.Run) Run {
 // (docs/spec/contracts.md §20.3).
 type Claim struct {
 	ExecutionID      string                  `json:"executionId"`
+	Correlation      string                  `json:"correlationId" doc:"Of the chain; it belongs into what the executor logs."`
 	LockToken        int64                   `json:"lockToken" doc:"Sent as Plimsoll-Lock-Token with every later call."`
 	LockedUntil      string                  `json:"lockedUntil" format:"date-time"`
 	HeartbeatSeconds int64                   `json:"heartbeatSeconds"`
@@ -83,7 +85,7 @@ func showClaim(c *pipeline.Claim) (Claim, string) {
 		deadline = &at
 	}
 	return Claim{
-		ExecutionID: c.Run.ExecutionID, LockToken: c.Run.LockToken, LockedUntil: stamp(c.LockedUntil),
+		ExecutionID: c.Run.ExecutionID, Correlation: c.Run.Correlation, LockToken: c.Run.LockToken, LockedUntil: stamp(c.LockedUntil),
 		HeartbeatSeconds: int64(c.Heartbeat.Seconds()), RunDeadline: deadline, Phase: c.Run.Phase, Role: c.Run.Role,
 		BaseCommit: c.Run.BaseCommit, HeadCommit: c.HeadCommit, Stale: c.Stale, TaskSeed: viewContract(c.Task),
 		Artifacts: append([]pipeline.ArtifactKind{}, c.Artifacts...),
@@ -102,14 +104,15 @@ func taskClaim(s *pipeline.Service) endpoint {
 
 func runList(s *pipeline.Service) endpoint {
 	type parameters struct {
-		TaskSeedID []contract.ID      `query:"taskSeedId"`
-		Phase      []phase.Phase      `query:"phase"`
-		ActorID    []contract.ActorID `query:"actorId"`
-		Outcome    []phase.Outcome    `query:"outcome"`
-		Alive      *bool              `query:"alive"`
+		TaskSeedID    []contract.ID      `query:"taskSeedId"`
+		CorrelationID []string           `query:"correlationId"`
+		Phase         []phase.Phase      `query:"phase"`
+		ActorID       []contract.ActorID `query:"actorId"`
+		Outcome       []phase.Outcome    `query:"outcome"`
+		Alive         *bool              `query:"alive"`
 	}
 	return list("run.list", func(ctx context.Context, _ pipeline.Caller, p *parameters, page pipeline.Page) ([]*pipeline.Run, error) {
-		f := pipeline.RunFilter{TaskSeeds: p.TaskSeedID, Phases: phases(p.Phase), Actors: p.ActorID, Alive: p.Alive}
+		f := pipeline.RunFilter{TaskSeeds: p.TaskSeedID, Correlations: p.CorrelationID, Phases: phases(p.Phase), Actors: p.ActorID, Alive: p.Alive}
 		for _, o := range p.Outcome {
 			f.Outcomes = append(f.Outcomes, string(o))
 		}

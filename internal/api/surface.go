@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"mime"
 	"net"
 	"net/http"
@@ -89,7 +90,7 @@ func (a *API) handler(methods map[string]endpoint) http.Handler {
 		start := a.conf.Now()
 		q := &request{http: r, id: newRequestID(), from: a.client(r)}
 		w = &watched{ResponseWriter: w}
-		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q.id))
+		r = r.WithContext(pipeline.WithTrace(context.WithValue(r.Context(), requestKey{}, q.id)))
 		q.http = r
 		w.Header().Set("Request-Id", q.id)
 		deadlines(w, r)
@@ -98,6 +99,7 @@ func (a *API) handler(methods map[string]endpoint) http.Handler {
 		if a.conf.Seen != nil {
 			a.conf.Seen(r.Context(), q.operation, w.(*watched).status, a.conf.Now().Sub(start))
 		}
+		a.conf.Log.LogAttrs(r.Context(), slog.LevelDebug, "request", slog.String("operation", q.operation), slog.Int("status", w.(*watched).status))
 	})
 }
 

@@ -27,7 +27,8 @@ type record struct {
 	Digest        string `json:"approvalDigest"`
 	BaseCommit    string
 	HeadCommit    string
-	CorrelationID contract.ID
+	CorrelationID string
+	IntentID      contract.ID
 	SelfApproved  bool     `json:"self_approved"`
 	Decision      *decided `json:"approvalDecision"`
 }
@@ -42,6 +43,12 @@ type decided struct {
 
 func (r record) ref() Reference { return Reference{r.ID, r.Version} }
 
+// of says whether r is a record of the chain of an intent. It names the intent,
+// unless the correlation id is the intent's own.
+func (r record) of(intent contract.ID) bool {
+	return r.IntentID == intent || r.IntentID == "" && r.CorrelationID == string(intent)
+}
+
 func (r record) name() string { return LogName + " record " + strconv.FormatInt(r.Position, 10) }
 
 // log checks the copy of the log: that it holds from its beginning to its end,
@@ -53,7 +60,8 @@ func (c *checker) log() error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	out := &sieve{ids: c.ids, chain: []byte(`"correlationId":` + strconv.Quote(string(c.m.IntentID)))}
+	intent := strconv.Quote(string(c.m.IntentID))
+	out := &sieve{ids: c.ids, chain: [][]byte{[]byte(`"correlationId":` + intent), []byte(`"intentId":` + intent)}}
 	report, err := auditlog.Verify(io.TeeReader(f, out), c.keys, c.point)
 	if p, ok := errors.AsType[*auditlog.Problem](err); ok {
 		return &Problem{Kind(p.Kind), LogName, p.Error()}
@@ -82,7 +90,7 @@ func (c *checker) log() error {
 			return bad(Malformed, LogName, "a record about these contracts does not read")
 		}
 		l.Record.Position = l.Position
-		if c.ids[l.Record.ID] || l.Record.CorrelationID == c.m.IntentID {
+		if c.ids[l.Record.ID] || l.Record.of(c.m.IntentID) {
 			c.records = append(c.records, l.Record)
 		}
 	}
@@ -160,7 +168,7 @@ func (c *checker) complete() error {
 // was not checked yet: what it keeps is looked at when all of it is.
 type sieve struct {
 	ids   map[contract.ID]bool
-	chain []byte
+	chain [][]byte // the members that name the chain
 
 	rest  []byte
 	lines [][]byte
@@ -206,8 +214,10 @@ func (s *sieve) line(line []byte) {
 // wanted looks for the members a record would name the contracts with. A quote
 // inside a text is escaped, so they are members wherever they stand.
 func (s *sieve) wanted(line []byte) bool {
-	if bytes.Contains(line, s.chain) {
-		return true
+	for _, member := range s.chain {
+		if bytes.Contains(line, member) {
+			return true
+		}
 	}
 	for rest := line; ; {
 		_, after, found := bytes.Cut(rest, []byte(`"id":"`))

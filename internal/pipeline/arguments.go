@@ -277,6 +277,7 @@ type GateStatus struct {
 	Standing       Standing
 	ID             contract.ID
 	Version        int64
+	Correlation    string
 	FinalDecision  contract.FinalDecision
 	Action         contract.Action
 	ApprovalDigest string

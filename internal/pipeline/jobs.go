@@ -127,6 +127,7 @@ func (s *Service) step(ctx context.Context, actor contract.Actor, action string,
 		if err := x.open(chain); err != nil {
 			return err
 		}
+		Traced(ctx, x.w.chain.Correlation)
 		if err := fn(x); err != nil {
 			return err
 		}

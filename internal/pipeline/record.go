@@ -60,6 +60,7 @@ type ContractFilter struct {
 	IDs             []contract.ID
 	States          []contract.State
 	Chains          []contract.ID // intentId
+	Correlations    []string
 	TaskSeeds       []contract.ID // the TaskSeed itself, and what was made from it
 	Statuses        []contract.Status
 	Levels          []contract.Level
@@ -183,13 +184,14 @@ func (r *Run) Alive() bool { return r.EndedAt.IsZero() }
 
 // RunFilter selects runs.
 type RunFilter struct {
-	Chains      []contract.ID
-	TaskSeeds   []contract.ID
-	Phases      []Phase
-	Actors      []contract.ActorID
-	Outcomes    []string
-	HeadCommits []string
-	Alive       *bool
+	Chains       []contract.ID
+	Correlations []string
+	TaskSeeds    []contract.ID
+	Phases       []Phase
+	Actors       []contract.ActorID
+	Outcomes     []string
+	HeadCommits  []string
+	Alive        *bool
 }
 
 // ArtifactKind is one of the phase artifacts of §7.1.

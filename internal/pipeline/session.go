@@ -50,7 +50,10 @@ func do[T any](ctx context.Context, s *Service, by Caller, id string, fn func(*s
 		result, kept = *new(T), nil
 		x := s.begin(tx, by, operation.AuditAction(id))
 		// What is known of the action when it is refused.
-		defer func() { rec = x.filled(x.rec) }()
+		defer func() {
+			rec = x.filled(x.rec)
+			Traced(ctx, rec.CorrelationID)
+		}()
 		if err := x.once(); err != nil {
 			return err
 		}
@@ -102,6 +105,9 @@ func view[T any](ctx context.Context, s *Service, fn func(Reader) (T, error)) (T
 	if err != nil {
 		var none T
 		return none, service(err)
+	}
+	if c, ok := any(result).(correlated); ok {
+		Traced(ctx, c.correlation())
 	}
 	return result, nil
 }

@@ -68,7 +68,7 @@ func gateStatus(r Reader, conf *Config, chain contract.ID) (*GateStatus, time.Ti
 	}
 	g := c.Document.(*contract.PublishGate)
 	out := &GateStatus{
-		ID: g.ID, Version: g.Version, FinalDecision: g.FinalDecision, Action: g.Action, ApprovalDigest: c.ApprovalDigest,
+		ID: g.ID, Version: g.Version, Correlation: w.chain.Correlation, FinalDecision: g.FinalDecision, Action: g.Action, ApprovalDigest: c.ApprovalDigest,
 		DigestCurrent: w.subject(c, f).Digest() == c.ApprovalDigest,
 	}
 	if approval.Overdue(g, r.Now()) {

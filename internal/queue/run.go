@@ -138,6 +138,7 @@ type worker struct {
 
 // Work implements river.Worker.
 func (w *worker) Work(ctx context.Context, j *river.Job[message]) error {
+	ctx = pipeline.WithTrace(ctx)
 	what, wait, err := w.kind.work(ctx, j.JobRow)
 	// A stop that cancelled the job gives it back; River knows by the cause.
 	if ctx.Err() != nil && err != nil {

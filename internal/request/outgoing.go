@@ -28,6 +28,7 @@ type Outgoing struct {
 // Outgoing is what a JobSend brings, nil when nothing is to leave any more: only
 // exactly the bytes that were confirmed do.
 func (s *Service) Outgoing(ctx context.Context, a pipeline.Attempt) (*Outgoing, error) {
+	pipeline.Traced(ctx, string(a.Chain)) // the request
 	args, err := arguments[SendArgs](a)
 	if err != nil {
 		return nil, err

@@ -22,6 +22,7 @@ func (s *Service) RequestGet(ctx context.Context, by pipeline.Caller, id string)
 		if err != nil {
 			return nil, err
 		}
+		pipeline.Traced(ctx, kept.ID)
 		return s.packed(r, kept, a)
 	})
 }

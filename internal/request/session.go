@@ -43,7 +43,10 @@ func do[T any](ctx context.Context, s *Service, by pipeline.Caller, action strin
 	err := s.conf.Store.Update(ctx, func(tx Tx) error {
 		result, kept = none, nil
 		x := s.begin(tx, by, action)
-		defer func() { rec = x.rec }()
+		defer func() {
+			rec = x.rec
+			pipeline.Traced(ctx, rec.CorrelationID)
+		}()
 		if err := x.once(); err != nil {
 			return err
 		}
@@ -263,6 +266,7 @@ func JobKinds() []pipeline.JobKind { return []pipeline.JobKind{JobStep, JobSettl
 
 // Work runs the use case of a job, whichever kind it is.
 func (s *Service) Work(ctx context.Context, a pipeline.Attempt) error {
+	pipeline.Traced(ctx, string(a.Chain)) // of a job of the circle, the request
 	if a.Kind == JobStep {
 		return s.runStep(ctx, a)
 	}

@@ -99,27 +99,28 @@ func (t *telemetry) traced(next http.Handler) http.Handler {
 	})
 }
 
-// kind wraps the use case of a job with a span, a metric and, when it failed, a
-// line in the log.
+// kind wraps the use case of a job with a span, a metric and a line in the log,
+// for everybody to see when it failed.
 func (t *telemetry) kind(k queue.Kind, log *slog.Logger) queue.Kind {
 	work := k.Work
 	k.Work = func(ctx context.Context, a pipeline.Attempt) error {
-		ctx, span := t.tracer.Start(ctx, "job "+string(a.Kind), trace.WithAttributes(
+		ctx, span := t.tracer.Start(pipeline.WithTrace(ctx), "job "+string(a.Kind), trace.WithAttributes(
 			attribute.String("chain", string(a.Chain)), attribute.Int("attempt", a.Number),
 		))
 		defer span.End()
 		start := time.Now()
 		err := work(ctx, a)
-		outcome := "done"
+		outcome, level := "done", slog.LevelDebug
+		attrs := []slog.Attr{slog.String("job", string(a.Kind)), slog.String("chain", string(a.Chain)), slog.Int("attempt", a.Number)}
 		if err != nil {
-			outcome = "failed"
-			level := slog.LevelWarn
+			outcome, level = "failed", slog.LevelWarn
 			if again(err) {
 				outcome, level = "again", slog.LevelDebug
 			}
-			log.LogAttrs(ctx, level, "job", slog.String("job", string(a.Kind)), slog.String("chain", string(a.Chain)),
-				slog.Int("attempt", a.Number), slog.String("outcome", outcome), slog.String("error", err.Error()))
+			attrs = append(attrs, slog.String("error", err.Error()))
 		}
+		span.SetAttributes(attribute.String("correlation_id", pipeline.TraceOf(ctx)))
+		log.LogAttrs(ctx, level, "job", append(attrs, slog.String("outcome", outcome))...)
 		t.jobs.Record(ctx, time.Since(start).Seconds(), metric.WithAttributes(
 			attribute.String("kind", string(a.Kind)), attribute.String("outcome", outcome),
 		))
@@ -128,7 +129,8 @@ func (t *telemetry) kind(k queue.Kind, log *slog.Logger) queue.Kind {
 	return k
 }
 
-// newLog is the log of the service. Every line of a request names it.
+// newLog is the log of the service. Every line of a request names it, and the
+// path it is about.
 func newLog(conf *Config, w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(strings.ToUpper(conf.LogLevel))) // the table admits nothing else
@@ -140,13 +142,17 @@ func newLog(conf *Config, w io.Writer) *slog.Logger {
 	return slog.New(requestHandler{h})
 }
 
-// requestHandler adds the id of the request to what is logged in its course.
+// requestHandler adds the id of the request to what is logged in its course, and
+// the correlation id of what it, or a job, works on.
 type requestHandler struct{ slog.Handler }
 
 // Handle implements slog.Handler.
 func (h requestHandler) Handle(ctx context.Context, r slog.Record) error {
 	if id := api.RequestID(ctx); id != "" {
 		r.AddAttrs(slog.String("request_id", id))
+	}
+	if id := pipeline.TraceOf(ctx); id != "" {
+		r.AddAttrs(slog.String("correlation_id", id))
 	}
 	return h.Handler.Handle(ctx, r)
 }

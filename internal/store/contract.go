@@ -156,6 +156,9 @@ func (r *reader) Contracts(f pipeline.ContractFilter, p pipeline.Page) ([]*pipel
 	in(w, "c.id", f.IDs)
 	in(w, "c.state", f.States)
 	in(w, "c.chain", f.Chains)
+	if len(f.Correlations) > 0 {
+		w.add(ofPath("c.chain", w, f.Correlations))
+	}
 	in(w, "c.task_seed", f.TaskSeeds)
 	in(w, "c.status", f.Statuses)
 	in(w, "c.level", f.Levels)

@@ -47,6 +47,12 @@ func among[T ~string](w *where, values []T) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
+// ofPath demands that a column names a chain of one of the paths: an index knows
+// those.
+func ofPath(column string, w *where, correlations []string) string {
+	return column + " IN (SELECT id FROM chains WHERE correlation_id IN " + among(w, correlations) + ")"
+}
+
 // within demands since <= column < before; a zero bound demands nothing.
 func (w *where) within(column string, since, before time.Time) {
 	if !since.IsZero() {

@@ -36,6 +36,9 @@ const oneRun = `SELECT ` + keptRun + ` FROM runs WHERE execution_id = $1`
 func (r *reader) Runs(f pipeline.RunFilter, p pipeline.Page) ([]*pipeline.Run, error) {
 	w := &where{}
 	in(w, "chain", f.Chains)
+	if len(f.Correlations) > 0 {
+		w.add(ofPath("chain", w, f.Correlations))
+	}
 	in(w, "task_seed", f.TaskSeeds)
 	in(w, "phase", f.Phases)
 	in(w, "actor", f.Actors)

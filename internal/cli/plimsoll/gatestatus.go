@@ -133,6 +133,9 @@ func (s *session) printStanding(q gateQuestion, g api.GateStatus, ans answer) er
 	if g.Standing == pipeline.StandingWaiting && g.FinalDecision == "approved" {
 		text += ", and kept back"
 	}
+	if g.Correlation != "" {
+		text += "\ncorrelation: " + oneLine(g.Correlation)
+	}
 	_, err := fmt.Fprintln(s.env.Stdout, text)
 	return err
 }

@@ -61,7 +61,7 @@ func evidenceCommand(s *session) *cobra.Command {
 func eventCommand(s *session) *cobra.Command {
 	var after int64
 	var follow bool
-	var types, chains []string
+	var types, chains, paths []string
 	c := &cobra.Command{
 		Use: "list", Short: "List what happened, oldest first", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -69,7 +69,7 @@ func eventCommand(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			query := url.Values{"type": types, "correlationid": chains}
+			query := url.Values{"type": types, "partitionkey": chains, "correlationid": paths}
 			if !follow {
 				if after > 0 {
 					query.Set("after", strconv.FormatInt(after, 10))
@@ -112,6 +112,7 @@ func eventCommand(s *session) *cobra.Command {
 	c.Flags().BoolVarP(&follow, "watch", "w", false, "go on as things happen")
 	c.Flags().StringArrayVar(&types, "type", nil, "only events of this type")
 	c.Flags().StringArrayVar(&chains, "chain", nil, "only of this intent")
+	c.Flags().StringArrayVar(&paths, "correlation", nil, "only of this path: a request, or an intent nobody asked for through a circle")
 	return parent("event", "What happened", c)
 }
 
@@ -221,6 +222,7 @@ func auditCommand(s *session) *cobra.Command {
 				{"risk", "riskLevel", "only at this risk"},
 				{"decision", "finalDecision", "only with the gate so decided"},
 				{"date", "date", "only of this UTC day, like 2026-03-29"},
+				{"correlation", "correlationId", "only of this path"},
 				{"after", "after", "only behind this position"},
 			},
 			head: []string{"POSITION", "TIME", "ACTOR", "ROLE", "ACTION", "CONTRACT", "OUTCOME"},

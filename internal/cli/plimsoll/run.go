@@ -158,7 +158,7 @@ func (s *session) run(ctx context.Context, f runFlags, task string, command []st
 			at = "in " + string(chain.Phase)
 		}
 	}
-	return s.printRun(result, at)
+	return s.printRun(result, shown.Meta.Correlation, at)
 }
 
 // base is the commit to name in a claim, "" for the chain's own: a chain begins
@@ -178,12 +178,14 @@ func base(ctx context.Context, cl *client, p phase.Phase, intent contract.ID, na
 	return "HEAD", nil
 }
 
-// printRun says what became of a run, and where its chain is then. The exit code
+// printRun says what became of a run, of which path it is and where its chain is
+// then. The exit code
 // is that of the program.
-func (s *session) printRun(r *execution.Result, chain string) error {
+func (s *session) printRun(r *execution.Result, correlation, chain string) error {
 	if s.json {
 		text, err := json.Marshal(struct {
 			ExecutionID  string           `json:"executionId"`
+			Correlation  string           `json:"correlationId,omitempty"`
 			TaskSeedID   contract.ID      `json:"taskSeedId"`
 			Phase        phase.Phase      `json:"phase"`
 			Status       execution.Status `json:"status"`
@@ -202,7 +204,7 @@ func (s *session) printRun(r *execution.Result, chain string) error {
 			EvidenceID   contract.ID      `json:"evidenceId,omitempty"`
 			RetryAllowed bool             `json:"retryAllowed,omitempty"`
 		}{
-			r.ExecutionID, r.Task, r.Phase, r.Status, r.Outcome, r.Reason, r.ExitCode, r.BaseCommit, r.HeadCommit, r.DiffHash, r.Branch,
+			r.ExecutionID, correlation, r.Task, r.Phase, r.Status, r.Outcome, r.Reason, r.ExitCode, r.BaseCommit, r.HeadCommit, r.DiffHash, r.Branch,
 			r.Worktree, r.Control, r.Route, r.Verified, r.Owed, r.Evidence, r.Ended.RetryAllowed,
 		})
 		if err != nil {
@@ -225,6 +227,7 @@ func (s *session) printRun(r *execution.Result, chain string) error {
 			[2]string{"Report", strings.TrimSuffix(string(r.Status)+": "+errorText(r.Err), ": ")}, [2]string{"Evidence", string(r.Evidence)},
 			[2]string{"Commits", trimRange(r.BaseCommit, r.HeadCommit)}, [2]string{"Branch", r.Branch}, [2]string{"Gate", strings.TrimSuffix(r.Control+", "+r.Route, ", ")},
 			[2]string{"Verified", verified}, [2]string{"Worktree", r.Worktree}, [2]string{"Retry", retry}, [2]string{"Chain", chain},
+			[2]string{"Correlation", correlation},
 		); err != nil {
 			return err
 		}
@@ -415,6 +418,7 @@ func runShow(s *session) *cobra.Command {
 			}
 			return facts(s.env.Stdout,
 				[2]string{"Run", r.ExecutionID}, [2]string{"Task", fmt.Sprintf("%s version %d", r.TaskSeed.ID, r.TaskSeed.Version)},
+				[2]string{"Correlation", r.Correlation},
 				[2]string{"Phase", string(r.Phase)}, [2]string{"Executor", fmt.Sprintf("%s as %s", r.ActorID, r.Role)}, [2]string{"Outcome", r.Outcome},
 				[2]string{"Commits", trimRange(r.BaseCommit, r.HeadCommit)}, [2]string{"Started", r.StartedAt}, [2]string{"Until", r.RunDeadline},
 				[2]string{"Ended", r.EndedAt}, [2]string{"Evidence", string(r.EvidenceID)}, [2]string{"Artifacts", strings.Join(names, "\n")},

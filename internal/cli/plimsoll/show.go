@@ -313,7 +313,7 @@ func (s *session) showContract(ctx context.Context, path string) error {
 	}
 	return facts(s.env.Stdout,
 		[2]string{"Id", fmt.Sprintf("%s version %d", d.ID, d.Version)}, [2]string{"State", string(d.State)},
-		[2]string{"Frozen for", string(m.FreezeCause)}, [2]string{"Phase", string(m.Phase)}, [2]string{"Chain", string(m.IntentID)},
+		[2]string{"Frozen for", string(m.FreezeCause)}, [2]string{"Phase", string(m.Phase)}, [2]string{"Chain", string(m.IntentID)}, [2]string{"Correlation", m.Correlation},
 		[2]string{"Intent", d.Intent}, [2]string{"Asked by", d.Creator}, [2]string{"Priority", d.Priority}, [2]string{"Capabilities", join(append(d.Wants, d.Snapshot...))},
 		[2]string{"Description", d.Description}, [2]string{"Owner", d.Owner}, [2]string{"Plan", strings.Join(d.Plan, "\n")},
 		[2]string{"Activated by", join(d.Policy.Approvers)}, [2]string{"Task", string(d.TaskSeedID)},

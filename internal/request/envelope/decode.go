@@ -25,9 +25,13 @@ const (
 // The forms are compiled for the first envelope, and not at every start of a
 // program that reads none.
 var (
-	idForm     = form(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
-	localeForm = form(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$`)
-	digestForm = form(`^[0-9a-f]{64}$`)
+	idForm = form(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
+	// contractForm is what ids of contracts look like. The id of a request names its
+	// path, and so does that of an intent nobody asked for: one must not pass for the
+	// other.
+	contractForm = form(`^(IC|TS|AC|PG|EV)-[0-9]{3,}$`)
+	localeForm   = form(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$`)
+	digestForm   = form(`^[0-9a-f]{64}$`)
 )
 
 func form(pattern string) func() *regexp.Regexp {
@@ -79,7 +83,10 @@ func (d *decoder) envelope(v any) Envelope {
 	if !ok {
 		return e
 	}
-	e.RequestID = d.id(o, "request_id")
+	if e.RequestID = d.id(o, "request_id"); contractForm().MatchString(e.RequestID) {
+		d.fault(problem.FieldInvalid, "/request_id", "a contract could have this id, and a request must not")
+		e.RequestID = ""
+	}
 	if m, ok := d.need(o, "circle_context"); ok {
 		e.Circle = d.context(m, "/circle_context")
 	}

@@ -325,6 +325,24 @@ func TestWordsAndFormsOutsideTheirListsAreRefused(t *testing.T) {
 	}
 }
 
+// The id of a request is the correlation id of its path, as that of an intent is
+// of a path nobody asked for.
+func TestARequestIsNotNamedLikeAContract(t *testing.T) {
+	for id, want := range map[string][]string{
+		"IC-001": {"request.field_invalid /request_id"}, "PG-1234": {"request.field_invalid /request_id"},
+		"IC-01": nil, "ic-001": nil, "IC-001.a": nil, "XIC-001": nil,
+	} {
+		text := edit(t, func(doc map[string]any) { doc["request_id"] = id })
+		if want == nil {
+			if _, err := envelope.Decode(text); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
+			continue
+		}
+		expect(t, id, text, want...)
+	}
+}
+
 func TestAskingToExecuteIsABreachBesideAllOtherFaults(t *testing.T) {
 	for _, word := range []string{"execute", "Execute", " EXECUTE "} {
 		text := edit(t, func(doc map[string]any) {
