@@ -75,9 +75,10 @@ func behindLink(workspace, place string) bool {
 	return false
 }
 
-// write puts the artifacts in place, each in one piece, and takes away those of
-// an earlier run that this one has not: a stale artifact must not be mistaken
-// for a current one.
+// write puts the artifacts in place, each in one piece, after it has taken away
+// those of an earlier run: a stale artifact must not be mistaken for a current
+// one, and no folder holds some of either. (A file that takes the place of another
+// is written through by some file systems, too, which takes longer than all else.)
 func (f *folder) write(list []verify.Artifact) error {
 	fail := func(err error) error {
 		return &failure{kind: otherError, code: exitInternal, msg: "the artifacts could not be written to " + f.path, err: plainError(err)}
@@ -90,19 +91,16 @@ func (f *folder) write(list []verify.Artifact) error {
 		return fail(err)
 	}
 	defer root.Close()
-	current := map[string]bool{}
-	for _, a := range list {
-		current[a.Name] = true
-	}
-	for _, name := range append(slices.Clone(verify.ArtifactNames), "agent-handoff.json") {
-		if current[name] {
-			continue // it is replaced in one piece
+	earlier := append(slices.Clone(verify.ArtifactNames), "agent-handoff.json")
+	failed := make([]error, max(len(earlier), len(list)))
+	verification.Each(len(earlier), func(i int) {
+		if err := root.Remove(earlier[i]); !errors.Is(err, fs.ErrNotExist) {
+			failed[i] = err
 		}
-		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fail(err)
-		}
+	})
+	if err := errors.Join(failed...); err != nil {
+		return fail(err)
 	}
-	failed := make([]error, len(list))
 	verification.Each(len(list), func(i int) {
 		part := ".shipgate-" + list[i].Name
 		if failed[i] = writePart(root, part, list[i].Doc); failed[i] == nil {
