@@ -315,7 +315,7 @@ func (r *Run) gapsBefore() *[]decision.Gap {
 		return nil
 	}
 	subject := &check.Subject{Surface: r.BaseSide.Surface, Today: r.Subject.Today, Packs: r.BaseSide.Packs, Diff: &delta.Actions{}}
-	gaps := decision.Gaps(decision.Input{Head: r.BaseSide.Surface, PolicyGaps: check.PolicyGaps(subject), ConfigPath: r.Input.ManifestPath})
+	gaps := decision.GapsBefore(decision.Input{Head: r.BaseSide.Surface, PolicyGaps: check.PolicyGaps(subject), ConfigPath: r.Input.ManifestPath})
 	return &gaps
 }
 
@@ -329,7 +329,7 @@ func (r *Run) decide(baseline decision.BaselineDelta, before *[]decision.Gap) {
 		Findings: findings, Head: r.HeadSide.Surface, PolicyGaps: r.policyGaps,
 		Summary: r.summary, ConfigPath: r.Input.ManifestPath,
 		Mode: r.Mode, FailOn: decision.FailOn(r.Input.Options.FailOn, severities(m.CI.FailOn), r.Mode),
-		NewOnly: r.Input.Options.NewOnly, Baseline: baseline, BaseGaps: before,
+		NewOnly: r.Input.Options.NewOnly, Baseline: baseline, BaseGaps: before, Each: r.Input.Each,
 	}
 	r.Decision = decision.Decide(in)
 	r.ExitCode = r.Decision.FailPolicy.ExitCode

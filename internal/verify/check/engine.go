@@ -20,7 +20,7 @@ type Options struct {
 	// verify category and the boundary. They are finished like all others; what
 	// they leave open of their check's common part is filled.
 	Extra []Finding
-	// Each runs the checks; nil for one after the other.
+	// Each runs the checks and finishes what they find; nil for one after the other.
 	Each tool.Each
 	// Patches asks for suggested edits; Dir is then the absolute directory of the
 	// manifest, with slashes.
@@ -121,34 +121,40 @@ type engine struct {
 	waivers  []manifest.Ignore
 }
 
-// finish does everything that concerns one finding alone. A suppressed finding
-// gets no patch, so suppressions are looked at first; that changes nothing for
-// the others.
+// finish does everything that concerns one finding alone, for each of them. The
+// error is that of the first.
 func (e *engine) finish(found []Finding) error {
-	for i := range found {
-		f := &found[i]
-		c := e.checks[f.CheckID]
-		f.Evidence = finite(f.Evidence).(map[string]any)
-		suppress(f, e.waivers)
-		f.Severity = overridden(c, f.CheckID, f.Severity, e.manifest)
-		f.DocsURL = DocsURL(c, f.CheckID)
-		if e.opt.Patches {
-			remedy(c, f) // what the words of a manual patch depend on
-			suggest(f, e.manifest, e.opt.Dir)
-		}
-		remedy(c, f)
-		if s := e.subject.Surface; s != nil && len(f.CapabilityRefs) == 0 {
-			if a := s.Action(f.ToolID); a != nil {
-				f.CapabilityRefs = []string{delta.CapabilityID(a)}
-			}
-		}
-		f.CapabilityRefs, f.TraceRefs = sorted(f.CapabilityRefs), sorted(f.TraceRefs)
-		var err error
-		if f.Fingerprint, err = Fingerprint(f.CheckID, f.ToolName, f.Evidence); err != nil {
+	failed := make([]error, len(found))
+	e.opt.Each.Do(len(found), func(i int) { failed[i] = e.complete(&found[i]) })
+	for _, err := range failed {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// complete finishes one finding. A suppressed finding gets no patch, so
+// suppressions are looked at first.
+func (e *engine) complete(f *Finding) (err error) {
+	c := e.checks[f.CheckID]
+	f.Evidence = finite(f.Evidence).(map[string]any)
+	suppress(f, e.waivers)
+	f.Severity = overridden(c, f.CheckID, f.Severity, e.manifest)
+	f.DocsURL = DocsURL(c, f.CheckID)
+	if e.opt.Patches {
+		remedy(c, f) // what the words of a manual patch depend on
+		suggest(f, e.manifest, e.opt.Dir)
+	}
+	remedy(c, f)
+	if s := e.subject.Surface; s != nil && len(f.CapabilityRefs) == 0 {
+		if a := s.Action(f.ToolID); a != nil {
+			f.CapabilityRefs = []string{delta.CapabilityID(a)}
+		}
+	}
+	f.CapabilityRefs, f.TraceRefs = sorted(f.CapabilityRefs), sorted(f.TraceRefs)
+	f.Fingerprint, err = Fingerprint(f.CheckID, f.ToolName, f.Evidence)
+	return err
 }
 
 // filter splits off what rests on words and patterns alone, when asked.

@@ -17,6 +17,23 @@ const maxWarnings = 3
 // cover counts what is known of one side and lists what is not. degraded is the
 // reason when the reading itself is too weak, "" otherwise.
 func cover(in *Input) (c Coverage, degraded string) {
+	b := &builder{in: in, seen: map[string]bool{}}
+	c, degraded = b.cover()
+	slices.SortStableFunc(c.Gaps, func(x, y Gap) int {
+		return cmp.Or(
+			cmp.Compare(families[x.Kind], families[y.Kind]),
+			strings.Compare(x.Subject, y.Subject), strings.Compare(x.Kind, y.Kind),
+			strings.Compare(text(x.SourceType), text(y.SourceType)), strings.Compare(text(x.SourceRef), text(y.SourceRef)),
+			strings.Compare(x.Why, y.Why),
+		)
+	})
+	attribute(c.Gaps, in.BaseGaps)
+	return c, degraded
+}
+
+// cover is the coverage with its gaps in the order they were met.
+func (b *builder) cover() (c Coverage, degraded string) {
+	in := b.in
 	c = Coverage{
 		Level: cmp.Or(in.Summary.Evidence, "static"), ReviewRecommended: in.Summary.ReviewRecommended,
 		Identity: IdentityCoverage{Reasons: map[string]int{}},
@@ -27,7 +44,6 @@ func cover(in *Input) (c Coverage, degraded string) {
 	if in.Head == nil {
 		return c, ""
 	}
-	b := &builder{in: in, seen: map[string]bool{}}
 	b.index()
 	c.countTools(in.Head)
 
@@ -36,16 +52,13 @@ func cover(in *Input) (c Coverage, degraded string) {
 	b.policies(&c)
 	degraded = b.extraction(&c)
 
+	if !b.bare {
+		in.Each.Do(len(b.asked), func(n int) {
+			q := &b.asked[n]
+			b.gaps[q.gap].Next = b.answer(&q.issue)
+		})
+	}
 	c.Gaps = append(c.Gaps, b.gaps...)
-	slices.SortStableFunc(c.Gaps, func(x, y Gap) int {
-		return cmp.Or(
-			cmp.Compare(families[x.Kind], families[y.Kind]),
-			strings.Compare(x.Subject, y.Subject), strings.Compare(x.Kind, y.Kind),
-			strings.Compare(text(x.SourceType), text(y.SourceType)), strings.Compare(text(x.SourceRef), text(y.SourceRef)),
-			strings.Compare(x.Why, y.Why),
-		)
-	})
-	attribute(c.Gaps, in.BaseGaps)
 	return c, degraded
 }
 
@@ -85,7 +98,15 @@ type builder struct {
 	holds map[string]string       // by tool id: the agent, first by name, whose list may hold the tool
 	seen  map[string]bool
 	gaps  []Gap
-	last  int // the manifest's last line; 0 before it was counted
+	asked []asked
+	last  int  // the manifest's last line
+	bare  bool // gaps are without their answers
+}
+
+// asked is an issue and the gap that waits for its answer.
+type asked struct {
+	issue effect.Issue
+	gap   int
 }
 
 func (b *builder) index() {
@@ -100,6 +121,9 @@ func (b *builder) index() {
 		b.names = append(b.names, t.Name)
 	}
 	b.names = unique(b.names)
+	if m := b.in.Head.Manifest; m != nil {
+		b.last = lastLine(m)
+	}
 
 	g := &b.in.Head.Graph
 	nodes := make(map[string]string, len(g.Nodes))
@@ -121,7 +145,8 @@ func (b *builder) add(i effect.Issue) bool {
 		return false
 	}
 	b.seen[key] = true
-	b.gaps = append(b.gaps, b.gap(&i))
+	b.asked = append(b.asked, asked{i, len(b.gaps)})
+	b.gaps = append(b.gaps, b.row(&i))
 	return true
 }
 

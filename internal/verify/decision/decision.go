@@ -212,6 +212,8 @@ type Input struct {
 	NewOnly  bool             // --baseline-mode new-findings
 	Baseline BaselineDelta
 
+	Each tool.Each // finds the answers of gaps; nil for one after the other
+
 	// BaseGaps are the gaps of the base side; nil without one. They only say who
 	// brought a gap in, they change no verdict (Appendix B, "Docs-only turns").
 	BaseGaps *[]Gap
@@ -251,8 +253,16 @@ func Decide(in Input) *Decision {
 	return d
 }
 
-// Gaps are the gaps of one side alone, for comparison with the other.
+// Gaps are the gaps of one side alone.
 func Gaps(in Input) []Gap {
 	coverage, _ := cover(&in)
+	return coverage.Gaps
+}
+
+// GapsBefore are the gaps of the base, in any order and without the answers that
+// they ask for: nobody answers for what was.
+func GapsBefore(in Input) []Gap {
+	b := &builder{in: &in, seen: map[string]bool{}, bare: true}
+	coverage, _ := b.cover()
 	return coverage.Gaps
 }

@@ -143,13 +143,6 @@ func orNull(s string) *string {
 	return &s
 }
 
-// gap is the gap of an issue with the answer it asks for.
-func (b *builder) gap(i *effect.Issue) Gap {
-	g := b.row(i)
-	g.Next = b.answer(i)
-	return g
-}
-
 // answer is the one key that closes a gap, by its kind.
 func (b *builder) answer(i *effect.Issue) Next {
 	if next, ok := b.elsewhere(i); ok {

@@ -146,23 +146,19 @@ func (b *builder) line(pointer string) (line int, there bool) {
 		return max(m.At(path...).Line, 1), true
 	}
 	if depth == 0 {
-		return max(b.lastLine(), 1), false
+		return max(b.last, 1), false
 	}
 	return max(deepest(v), 1), false
 }
 
-// lastLine is the manifest's, counted once: every gap of a key that is not there
+// lastLine is the last line of a manifest: every gap of a key that is not there
 // asks for it.
-func (b *builder) lastLine() int {
-	if b.last == 0 {
-		m := b.in.Head.Manifest
-		text := bytes.TrimRight(m.Text, "\n")
-		b.last = bytes.Count(text, []byte("\n")) + 1
-		if len(text) == 0 {
-			b.last = deepest(m.Root)
-		}
+func lastLine(m *manifest.Manifest) int {
+	text := bytes.TrimRight(m.Text, "\n")
+	if len(text) == 0 {
+		return deepest(m.Root)
 	}
-	return b.last
+	return bytes.Count(text, []byte("\n")) + 1
 }
 
 func child(v source.Value, key string) (source.Value, bool) {
