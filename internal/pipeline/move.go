@@ -61,6 +61,9 @@ func (x *session) carry(c *Contract, next state.Snapshot, effects []state.Effect
 	if err := x.write(c); err != nil {
 		return err
 	}
+	if err := x.tell(c); err != nil {
+		return err
+	}
 	for _, e := range effects {
 		switch e.Do {
 		case state.Announce:

@@ -157,7 +157,7 @@ func (x *session) ask(d *arrival) (*Package, error) {
 	switch {
 	case err == nil && known.SHA256 == e.SHA256():
 		x.quiet = true
-		return x.s.packed(x, known, x.actor)
+		return x.s.packed(x, x.Contracts(), known, x.actor)
 	case err == nil:
 		return nil, problem.At(problem.IDConflict, "/request_id", "the id belongs to another request")
 	case fault.KindOf(err) != fault.NotFound:
@@ -186,7 +186,7 @@ func (x *session) ask(d *arrival) (*Package, error) {
 	if err := f.advance(); err != nil {
 		return nil, err
 	}
-	return x.s.packed(x, r, x.actor)
+	return x.s.packed(x, x.Contracts(), r, x.actor)
 }
 
 // channel is the way the request came over, which exists from its first request

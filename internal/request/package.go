@@ -16,6 +16,7 @@ import (
 // never confirmed.
 type Package struct {
 	RequestID    string              `json:"request_id"`
+	Correlation  string              `json:"correlation_id"` // of everything that is done for it: the id itself
 	CircleID     string              `json:"circle_id"`
 	MemberID     string              `json:"member_id"`
 	State        RequestState        `json:"state"`
@@ -36,6 +37,7 @@ type Package struct {
 	Hidden    int               `json:"hidden"`    // artifacts that the reader may not see
 	Owed      []Owed            `json:"owed"`
 	Evidence  []Evidence        `json:"evidence"`
+	Contracts []ContractShown   `json:"contracts"` // what decisions of it became, as they stand
 
 	CreatedAt time.Time  `json:"created_at"`
 	EndedAt   *time.Time `json:"ended_at,omitempty"`

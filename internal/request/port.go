@@ -138,6 +138,8 @@ type RequestReader interface {
 	Run(id string) (*Run, error)
 	// Runs is the runs of a request, by step and attempt.
 	Runs(request string) ([]*Run, error)
+	// Results is what was written back to a request, oldest first.
+	Results(request string) ([]Result, error)
 }
 
 // RequestWriter changes requests and the runs of their workers.
@@ -152,6 +154,9 @@ type RequestWriter interface {
 	// UpdateRun changes how a run stands, for example ends it, and who it turned
 	// out to have asked.
 	UpdateRun(r *Run) error
+	// AddResult writes back to a request how a contract ended. The same end of the
+	// same version again is Conflict.
+	AddResult(r Result) error
 }
 
 // ArtifactFilter narrows a list of artifacts.

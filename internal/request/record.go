@@ -3,6 +3,7 @@ package request
 import (
 	"time"
 
+	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/request/artifact"
 	"plimsoll.dev/internal/request/constitution"
 	"plimsoll.dev/internal/request/envelope"
@@ -78,6 +79,20 @@ const (
 	RunDone   RunState = "done"
 	RunFailed RunState = "failed"
 )
+
+// Result is the end of a contract that was made for a request, as it was written
+// back to it (docs/spec/circle.md §9).
+type Result struct {
+	Request       string
+	Contract      contract.ID
+	Version       int64
+	State         contract.State // Published, Revoked or Archived
+	FinalDecision contract.FinalDecision
+	HeadCommit    string
+	NoteRun       string // the run whose release note it is; "" for none
+	NoteSHA256    string
+	At            time.Time
+}
 
 // Factor is a second proof of identity that an actor has enrolled.
 type Factor struct {

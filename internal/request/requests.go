@@ -23,7 +23,7 @@ func (s *Service) RequestGet(ctx context.Context, by pipeline.Caller, id string)
 			return nil, err
 		}
 		pipeline.Traced(ctx, kept.ID)
-		return s.packed(r, kept, a)
+		return s.packed(r, r.Contracts(), kept, a)
 	})
 }
 
@@ -45,7 +45,7 @@ func (s *Service) RequestList(ctx context.Context, by pipeline.Caller, f Filter,
 			return nil, err
 		}
 		for _, one := range all {
-			shown, err := s.packed(r, one, a)
+			shown, err := s.packed(r, r.Contracts(), one, a)
 			if fault.KindOf(err) == fault.NotFound && err != nil {
 				continue
 			}
@@ -66,24 +66,42 @@ func (s *Service) RequestList(ctx context.Context, by pipeline.Caller, f Filter,
 // Progress is one thing that has happened to a request. Key names it: what was
 // told before is not told again.
 type Progress struct {
-	Key   string    `json:"key"`
-	What  string    `json:"what"` // accepted, started, done, failed, skipped, ended
-	Step  int64     `json:"step,omitempty"`
-	Run   string    `json:"run_id,omitempty"`
-	Of    string    `json:"worker,omitempty"`
-	Fault string    `json:"fault,omitempty"`
-	At    time.Time `json:"at"`
+	Key   string `json:"key"`
+	What  string `json:"what"` // accepted, started, done, failed, skipped, ended, phase, result
+	Step  int64  `json:"step,omitempty"`
+	Run   string `json:"run_id,omitempty"`
+	Of    string `json:"worker,omitempty"`
+	Fault string `json:"fault,omitempty"`
+
+	Contract string `json:"contract_id,omitempty"` // of a phase or a result
+	From     string `json:"from,omitempty"`
+	To       string `json:"to,omitempty"`
+
+	At time.Time `json:"at"`
 }
 
 // RequestEvents is everything that has happened to a request so far, in order, and
 // the package; the stream of a surface asks again until the package has ended, and
-// tells what is new by its key.
-func (s *Service) RequestEvents(ctx context.Context, by pipeline.Caller, id string) ([]Progress, *Package, error) {
-	p, err := s.RequestGet(ctx, by, id)
+// tells what is new by its key. What became of its decisions comes last.
+func (s *Service) RequestEvents(ctx context.Context, by pipeline.Caller, id string) (list []Progress, p *Package, err error) {
+	p, err = view(ctx, s, by, func(r Reader, a *pipeline.Actor) (*Package, error) {
+		kept, err := r.Request(id)
+		if err != nil {
+			return nil, err
+		}
+		pipeline.Traced(ctx, kept.ID)
+		p, err := s.packed(r, r.Contracts(), kept, a)
+		if err != nil {
+			return nil, err
+		}
+		since, err := p.since(r.Contracts())
+		list = append(p.progress(), since...)
+		return p, err
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return p.progress(), p, nil
+	return list, p, nil
 }
 
 func (p *Package) progress() []Progress {
@@ -110,7 +128,7 @@ func (p *Package) progress() []Progress {
 // packed is the package of a request for somebody. The member who asked sees all
 // of it, a member of the circle what is for the circle, and an adapter, which is
 // no member, what anybody may see.
-func (s *Service) packed(r reader, kept *Request, who *pipeline.Actor) (*Package, error) {
+func (s *Service) packed(r reader, contracts pipeline.Reader, kept *Request, who *pipeline.Actor) (*Package, error) {
 	none := fault.E("request.Request", fault.NotFound, "there is no request with the id", nil)
 	ch, err := r.Channel(kept.Channel)
 	if err != nil {
@@ -132,9 +150,9 @@ func (s *Service) packed(r reader, kept *Request, who *pipeline.Actor) (*Package
 		return nil, err
 	}
 	p := &Package{
-		RequestID: kept.ID, CircleID: kept.Circle, MemberID: kept.Member, State: kept.State, Status: kept.Status, Intent: f.t.Intent, Flags: f.t.Flags,
+		RequestID: kept.ID, Correlation: kept.ID, CircleID: kept.Circle, MemberID: kept.Member, State: kept.State, Status: kept.Status, Intent: f.t.Intent, Flags: f.t.Flags,
 		Target: kept.Target, Origin: kept.Origin, ConfigSHA256: kept.Config, Stops: []Stop{}, Plan: []PlanShown{}, Runs: []RunShown{},
-		Artifacts: []json.RawMessage{}, Owed: []Owed{}, Evidence: f.t.Evidence, CreatedAt: kept.CreatedAt, EndedAt: instant(kept.EndedAt),
+		Artifacts: []json.RawMessage{}, Owed: []Owed{}, Evidence: f.t.Evidence, Contracts: []ContractShown{}, CreatedAt: kept.CreatedAt, EndedAt: instant(kept.EndedAt),
 		revision: kept.Revision,
 	}
 	if p.Flags == nil {
@@ -149,7 +167,17 @@ func (s *Service) packed(r reader, kept *Request, who *pipeline.Actor) (*Package
 	for _, run := range f.runs {
 		p.Runs = append(p.Runs, shownRun(run))
 	}
-	if err := p.fill(r, f, who, member, brought); err != nil {
+	seen := func(a *artifact.Artifact) bool {
+		open := openTo(a)
+		if brought && !member {
+			return open.Visibility == envelope.Public
+		}
+		return open.SeenBy(string(who.ID), member, member)
+	}
+	if err := p.fill(r, f, seen); err != nil {
+		return nil, err
+	}
+	if err := p.came(r, contracts, f, seen); err != nil {
 		return nil, err
 	}
 	if len(p.Stops) > 0 {
@@ -160,7 +188,7 @@ func (s *Service) packed(r reader, kept *Request, who *pipeline.Actor) (*Package
 
 // fill is the artifacts and what is owed: as they were when the request ended, or
 // as they are while it runs.
-func (p *Package) fill(r reader, f *flow, who *pipeline.Actor, member, brought bool) error {
+func (p *Package) fill(r reader, f *flow, seen func(*artifact.Artifact) bool) error {
 	o := outcome{}
 	shown := f.artifacts
 	if f.r.State == Ended {
@@ -192,12 +220,7 @@ func (p *Package) fill(r reader, f *flow, who *pipeline.Actor, member, brought b
 	p.Stops = append(p.Stops, o.Stops...)
 	visible := map[string]bool{}
 	for _, a := range shown {
-		open := openTo(a)
-		seen := open.SeenBy(string(who.ID), member, member)
-		if brought && !member {
-			seen = open.Visibility == envelope.Public
-		}
-		if !seen {
+		if !seen(a) {
 			p.Hidden++
 			continue
 		}

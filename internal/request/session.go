@@ -262,16 +262,21 @@ const (
 )
 
 // JobKinds is the kinds that have a use case here.
-func JobKinds() []pipeline.JobKind { return []pipeline.JobKind{JobStep, JobSettle} }
+func JobKinds() []pipeline.JobKind {
+	return []pipeline.JobKind{JobStep, JobSettle, pipeline.JobResult}
+}
 
 // Work runs the use case of a job, whichever kind it is.
 func (s *Service) Work(ctx context.Context, a pipeline.Attempt) error {
-	pipeline.Traced(ctx, string(a.Chain)) // of a job of the circle, the request
-	if a.Kind == JobStep {
+	switch a.Kind {
+	case JobStep:
+		pipeline.Traced(ctx, string(a.Chain)) // the request
 		return s.runStep(ctx, a)
-	}
-	if a.Kind == JobSettle {
+	case JobSettle:
+		pipeline.Traced(ctx, string(a.Chain))
 		return s.runSettle(ctx, a)
+	case pipeline.JobResult:
+		return s.runResult(ctx, a)
 	}
 	return fault.E("request.Work", fault.Internal, "the job "+string(a.Kind)+" has no use case", nil)
 }

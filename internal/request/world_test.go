@@ -220,9 +220,13 @@ func (w *world) work() bool {
 		return true
 	}
 	attempt := pipeline.Attempt{Job: j.Job, Number: j.failed + 1, Last: j.failed == len(retry)}
-	err := w.Work(w.Context(), attempt)
+	do := w.Work
+	if slices.Contains(pipeline.JobKinds(), j.Kind) {
+		do = w.contracts.Work
+	}
+	err := do(w.Context(), attempt)
 	if w.twice && err == nil {
-		err = w.Work(w.Context(), attempt)
+		err = do(w.Context(), attempt)
 	}
 	again, repeated := errors.AsType[*pipeline.Again](err)
 	switch {

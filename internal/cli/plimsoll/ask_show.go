@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
+	"plimsoll.dev/internal/pipeline/contract"
 	clan "plimsoll.dev/internal/request"
 	"plimsoll.dev/internal/request/envelope"
 )
@@ -89,11 +91,43 @@ func (s *session) printPackage(p *clan.Package) error {
 		}
 		s.writeOwed(out, &a, p.Owed)
 	}
+	for _, c := range p.Contracts {
+		out.WriteByte('\n')
+		s.writeContract(out, &c)
+	}
 	if p.Hidden > 0 {
 		fmt.Fprintf(out, "\n%d more that you may not see.\n", p.Hidden)
 	}
 	_, err := s.env.Stdout.Write(out.Bytes())
 	return err
+}
+
+// writeContract writes what a decision of the request became, and the command for
+// what it waits for.
+func (s *session) writeContract(out *bytes.Buffer, c *clan.ContractShown) {
+	state := string(c.State)
+	if c.FreezeCause != "" {
+		state += " (" + string(c.FreezeCause) + ")"
+	}
+	if c.Phase != "" {
+		state += ", in " + string(c.Phase)
+	}
+	fmt.Fprintf(out, "%s: %s\n", s.strong(oneLine(fmt.Sprintf("contract %s version %d", c.ContractID, c.Version))), oneLine(state+", from "+c.ArtifactID))
+	if c.State == contract.Draft {
+		fmt.Fprintf(out, "  a project lead activates it:\n    plimsoll intent approve %s\n", c.ContractID)
+	}
+	if g := c.Gate; g != nil {
+		fmt.Fprintf(out, "  gate %s version %d: %s, risk %s\n", g.GateID, g.Version, g.FinalDecision, g.RiskLevel)
+	}
+	if n := c.ReleaseNote; n != nil {
+		fmt.Fprintf(out, "  release note of %s: %s\n    plimsoll task note %s\n", oneLine(n.ExecutionID), n.SHA256, c.TaskID)
+	}
+	if c.PublishedAt != nil {
+		fmt.Fprintf(out, "  published %s\n", c.PublishedAt.UTC().Format(time.RFC3339))
+	}
+	for _, r := range c.Results {
+		fmt.Fprintf(out, "  result of version %d: %s, written back %s\n", r.Version, r.State, r.At.UTC().Format(time.RFC3339))
+	}
 }
 
 func outside(o envelope.Origin) string {

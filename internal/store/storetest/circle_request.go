@@ -194,6 +194,37 @@ func circleRequests(t *testing.T, open Open) {
 		}
 	})
 
+	t.Run("an end is written back once", func(t *testing.T) {
+		b := newBench(t, open)
+		b.world()
+		want := []request.Result{
+			{
+				Request: "req-1", Contract: "IC-001", Version: 2, State: contract.Published, FinalDecision: contract.DecisionApproved,
+				HeadCommit: "89abcde", NoteRun: "run-1", NoteSHA256: "sha256:aa", At: start,
+			},
+			{Request: "req-1", Contract: "IC-001", Version: 2, State: contract.Revoked, At: start.Add(time.Second)},
+		}
+		for _, v := range want {
+			b.circleUpdate(func(ct request.Tx) error { return ct.AddResult(v) })
+		}
+		b.circleRefuse(fault.Conflict, func(ct request.Tx) error { return ct.AddResult(want[0]) })
+		b.circleRefuse(fault.NotFound, func(ct request.Tx) error {
+			none := want[0]
+			none.Request = "req-9"
+			return ct.AddResult(none)
+		})
+		b.circleView(func(cr request.Reader) error {
+			got, err := cr.Results("req-1")
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("the results differ (-want +got):\n%s", diff)
+			}
+			if none, err := cr.Results("req-9"); err != nil || none == nil || len(none) != 0 {
+				t.Errorf("a request that is not there has the results %v (%v)", none, err)
+			}
+			return err
+		})
+	})
+
 	t.Run("the circle, the contracts, the log and the queue change together or not at all", func(t *testing.T) {
 		b := newBench(t, open)
 		channel := b.world()
