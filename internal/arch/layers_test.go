@@ -317,6 +317,18 @@ var layers = []layer{
 		},
 	},
 	{
+		path: "internal/console", why: "the pages: what waits for a person, and what became of everything", modules: []string{text},
+		may: []string{
+			"internal/auditlog", "internal/pipeline/...", "internal/request", "internal/request/artifact", "internal/request/circle",
+			"internal/request/constitution", "internal/request/envelope", "internal/request/problem", "internal/gate/rule", "internal/verify/check",
+		},
+	},
+	{
+		path: "internal/console/consoletest", why: "a service with people and work in it, and a browser, for the tests of the pages",
+		may:     []string{"internal/pipeline/...", "internal/request", "internal/request/circle", "internal/server"},
+		modules: []string{"github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
+	},
+	{
 		path: "internal/secrets", why: "knows the forms of secrets", may: []string{"internal/request/screen"},
 		modules: []string{toml, "github.com/zricethezav/gitleaks/v8"},
 	},
@@ -383,7 +395,7 @@ var layers = []layer{
 	{
 		path: "internal/server", why: "wires the service, and starts and stops its loops",
 		may: []string{
-			".", "internal/api", "internal/auditlog", "internal/identity", "internal/login", "internal/model", "internal/pipeline/...", "internal/queue",
+			".", "internal/api", "internal/auditlog", "internal/console", "internal/identity", "internal/login", "internal/model", "internal/pipeline/...", "internal/queue",
 			"internal/request", "internal/request/artifact", "internal/request/constitution", "internal/request/envelope", "internal/request/screen",
 			"internal/secrets", "internal/store", "internal/store/...", "internal/webhook",
 		},

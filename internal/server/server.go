@@ -28,6 +28,7 @@ import (
 
 	"plimsoll.dev/internal/api"
 	"plimsoll.dev/internal/auditlog"
+	"plimsoll.dev/internal/console"
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/login"
 	"plimsoll.dev/internal/pipeline"
@@ -62,6 +63,7 @@ type Server struct {
 	queue     *queue.Queue
 	api       *api.API
 	login     *login.Login // nil without an issuer
+	console   *console.Console
 	courier   *webhook.Courier
 	service   *pipeline.Service
 	circle    *request.Service
@@ -126,6 +128,9 @@ func New(ctx context.Context, conf Config, options Options) (_ *Server, err erro
 	if err := s.signIn(); err != nil {
 		return nil, err
 	}
+	if s.console, err = s.newConsole(signer); err != nil {
+		return nil, err
+	}
 	s.handler = s.telemetry.traced(http.HandlerFunc(s.route))
 	return s, nil
 }
@@ -148,7 +153,7 @@ func (s *Server) signIn() (err error) {
 	return err
 }
 
-// route tells the sign-in from the surface. There is no table: a router that
+// route tells the sign-in and the pages from the surface. There is no table: a router that
 // cleans paths would answer in the surface's place.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
@@ -157,6 +162,10 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 			s.login.ServeHTTP(w, r)
 			return
 		}
+	}
+	if s.console.Owns(r.URL.Path) {
+		s.console.ServeHTTP(w, r)
+		return
 	}
 	s.api.ServeHTTP(w, r)
 }
@@ -280,6 +289,7 @@ func (s *Server) Run(ctx context.Context) (err error) {
 		return nil
 	})
 	g.Go(func() error { return s.api.Run(streams) })
+	g.Go(func() error { return s.console.Run(streams) })
 	g.Go(func() error {
 		err := s.queue.Run(jobs)
 		if jobs.Err() != nil && errors.Is(err, context.Canceled) {
@@ -293,6 +303,7 @@ func (s *Server) Run(ctx context.Context) (err error) {
 		<-gone.Done()
 		s.log.Info("stopping")
 		s.api.Close() // no longer ready, and streams end
+		s.console.Close()
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.conf.Grace)
 		defer cancel()
 		stopped := make(chan struct{})

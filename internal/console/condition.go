@@ -1,0 +1,4 @@
+package console
+
+// Condition is how the service does.
+type Condition struct{}

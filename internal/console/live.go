@@ -1,0 +1,259 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"plimsoll.dev/internal/pipeline"
+)
+
+// An open page hears of what happens over one stream of server-sent events. What
+// it hears is only that something changed: it then asks for itself again, as the
+// person it is open for, so the stream needs no rights of its own beyond being
+// signed in.
+//
+// News is what the audit log grows by, because everything that anybody does
+// leaves a record there, whichever node did it.
+
+const (
+	livePath   = "/live"
+	liveEvent  = "changed"
+	keepAlive  = 15 * time.Second
+	writeGrace = 10 * time.Second
+	// stale is how often a stream asks whether its session still counts.
+	recheck = time.Minute
+	// The most streams of one token and of all.
+	ownStreams, allStreams = 40, 4000
+)
+
+// Topics. A page says which it wants: everything, or what is about one path or
+// one request.
+const topicAll = "all"
+
+// topicOf is the topic of what carries a correlation id, or is about an id.
+func topicOf(id string) string { return "of:" + id }
+
+func topicQuery(topics []string) string {
+	if len(topics) == 0 {
+		return ""
+	}
+	return url.Values{"t": topics}.Encode()
+}
+
+// hub tells open pages what happens. It asks the log once for all of them, and
+// not at all while there are none.
+type hub struct {
+	service *pipeline.Service
+	log     *slog.Logger
+	pulse   time.Duration
+
+	mu      sync.Mutex // guards what follows
+	open    map[*listener]struct{}
+	tokens  map[string]int
+	woken   chan struct{} // has room for one: somebody began to listen
+	closing chan struct{}
+	closed  bool
+}
+
+// listener is one open page.
+type listener struct {
+	topics []string
+	token  string
+	news   chan struct{} // has room for one: something changed since it was read
+}
+
+func newHub(s *pipeline.Service, log *slog.Logger, pulse time.Duration) *hub {
+	return &hub{
+		service: s, log: log, pulse: pulse, open: map[*listener]struct{}{}, tokens: map[string]int{},
+		woken: make(chan struct{}, 1), closing: make(chan struct{}),
+	}
+}
+
+func (h *hub) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closed {
+		h.closed = true
+		close(h.closing)
+	}
+}
+
+// listen adds an open page, unless there are too many.
+func (h *hub) listen(l *listener) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.open) >= allStreams || h.tokens[l.token] >= ownStreams {
+		return false
+	}
+	h.open[l] = struct{}{}
+	h.tokens[l.token]++
+	select {
+	case h.woken <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+func (h *hub) leave(l *listener) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.open, l)
+	if h.tokens[l.token]--; h.tokens[l.token] <= 0 {
+		delete(h.tokens, l.token)
+	}
+}
+
+func (h *hub) listening() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.open) > 0
+}
+
+// run looks for news until ctx ends.
+func (h *hub) run(ctx context.Context) error {
+	tick := time.NewTicker(h.pulse)
+	defer tick.Stop()
+	seen := int64(-1) // not known: what comes first is no news
+	for {
+		if !h.listening() {
+			seen = -1
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-h.woken:
+			}
+		}
+		if next, err := h.look(ctx, seen); err == nil {
+			seen = next
+		} else if ctx.Err() == nil {
+			h.log.WarnContext(ctx, "look for news", slog.String("error", err.Error()))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// newsBatch is how many records are read at once; what is more than that is news
+// for everybody.
+const newsBatch = 200
+
+func (h *hub) look(ctx context.Context, seen int64) (int64, error) {
+	head, err := h.service.AuditHead(ctx)
+	if err != nil || head.Count == seen {
+		return seen, err
+	}
+	if seen < 0 {
+		// Whoever began to listen may have missed what came since their page.
+		h.tell(nil, true)
+		return head.Count, nil
+	}
+	lines, err := h.service.AuditList(ctx, seen, pipeline.AuditFilter{}, newsBatch)
+	if err != nil {
+		return seen, err
+	}
+	topics := []string{topicAll}
+	for _, l := range lines {
+		seen = max(seen, l.Position)
+		var about struct{ ID, CorrelationID string }
+		if json.Unmarshal(l.Text, &about) != nil {
+			continue
+		}
+		for _, id := range []string{about.ID, about.CorrelationID} {
+			if t := topicOf(id); id != "" && !slices.Contains(topics, t) {
+				topics = append(topics, t)
+			}
+		}
+	}
+	if len(lines) == newsBatch {
+		h.tell(nil, true)
+		return head.Count, nil
+	}
+	h.tell(topics, false)
+	return seen, nil
+}
+
+// tell wakes the pages that wait for one of these topics.
+func (h *hub) tell(topics []string, all bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for l := range h.open {
+		if all || slices.ContainsFunc(l.topics, func(t string) bool { return slices.Contains(topics, t) }) {
+			select {
+			case l.news <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// live is the stream of one page.
+func (c *Console) live(w http.ResponseWriter, r *http.Request) {
+	v := c.visit(w, r)
+	if err := c.identify(v); err != nil {
+		w.WriteHeader(http.StatusNoContent) // the browser is not to come back
+		return
+	}
+	topics := r.URL.Query()["t"]
+	if len(topics) == 0 || len(topics) > 8 {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	l := &listener{topics: topics, token: v.who.Token.ID, news: make(chan struct{}, 1)}
+	if !c.hub.listen(l) {
+		w.Header().Set("Retry-After", "5")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	defer c.hub.leave(l)
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{})
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	send := func(text string) bool {
+		_ = control.SetWriteDeadline(time.Now().Add(writeGrace))
+		if _, err := fmt.Fprint(w, text); err != nil {
+			return false
+		}
+		return control.Flush() == nil
+	}
+	if !send("retry: 1000\n: plimsoll\n\n") {
+		return
+	}
+	silent, check := time.NewTicker(keepAlive), time.NewTicker(recheck)
+	defer silent.Stop()
+	defer check.Stop()
+	for n := 1; ; {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-c.hub.closing:
+			return
+		case <-silent.C:
+			if !send(":\n\n") {
+				return
+			}
+		case <-check.C:
+			if err := c.identify(v); err != nil {
+				return
+			}
+		case <-l.news:
+			if !send(fmt.Sprintf("id: %d\nevent: %s\ndata: %d\n\n", n, liveEvent, n)) {
+				return
+			}
+			n++
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package console
+
+// route is one page, or one thing a form does.
+type route struct {
+	method string
+	path   string
+	do     func(*visit) (page, error)
+	open   bool // nobody is asked who they are
+}
+
+// rooms is the first parts of the paths of the console. A test holds it against
+// the routes.
+var rooms = map[string]bool{
+	"inbox": true, "chains": true, "decisions": true, "requests": true, "audit": true, "rules": true,
+	"actors": true, "health": true, "signin": true, "signout": true, "settings": true,
+}
+
+// navigation is the one line at the top, in its order. The letter opens it after
+// g on the keyboard.
+var navigation = []struct{ Path, Word, Key string }{
+	{"/inbox", "nav.inbox", "i"},
+	{"/chains", "nav.chains", "c"},
+	{"/requests", "nav.requests", "r"},
+	{"/audit", "nav.audit", "a"},
+	{"/rules", "nav.rules", "u"},
+	{"/actors", "nav.actors", "p"},
+	{"/health", "nav.health", "h"},
+}
+
+// routes is the whole table.
+func (c *Console) routes() []route {
+	return []route{
+		{"GET", "/{$}", c.home, false},
+		{"GET", "/signin", c.signInPage, true},
+		{"POST", "/signin", c.signIn, true},
+		{"POST", "/signout", c.signOut, true},
+		{"POST", "/settings/language", c.setLanguage, true},
+	}
+}
+
+// home is the inbox: the first thing a person wants to see.
+func (c *Console) home(*visit) (page, error) { return page{}, goTo("/inbox") }

@@ -1,0 +1,206 @@
+package console
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"plimsoll.dev/internal/pipeline"
+	"plimsoll.dev/internal/pipeline/contract"
+	"plimsoll.dev/internal/pipeline/operation"
+	"plimsoll.dev/internal/pipeline/refusal"
+)
+
+// formLimit is the most a form may hold.
+const formLimit = 64 << 10
+
+// visit is one request of a browser: who asks, in which language, and what they
+// sent.
+type visit struct {
+	w    http.ResponseWriter
+	r    *http.Request
+	now  time.Time
+	lang string
+	// who is the person, nil where nobody is asked.
+	who    *pipeline.Identity
+	secret string // of their token
+	here   string // the page that is open, for links back to it
+	failed bool   // its error is being told
+}
+
+func (c *Console) visit(w http.ResponseWriter, r *http.Request) *visit {
+	chosen := ""
+	if cookie, err := r.Cookie(c.cookieName(r, languageCookie)); err == nil {
+		chosen = cookie.Value
+	}
+	return &visit{w: w, r: r, now: c.conf.Now().UTC(), lang: languageOf(r, chosen), here: r.URL.RequestURI()}
+}
+
+// me is who asks.
+func (v *visit) me() contract.ActorID {
+	if v.who == nil {
+		return ""
+	}
+	return v.who.Actor.ID
+}
+
+// may says whether the token of whoever asks allows a scope.
+func (v *visit) may(s operation.Scope) bool {
+	if v.who == nil {
+		return false
+	}
+	for _, have := range v.who.Token.Scopes {
+		if have == string(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// caller is whoever asks, as a use case takes them. The role is one they hold;
+// "" where the operation asks for none.
+func (v *visit) caller(role contract.Role) pipeline.Caller {
+	return pipeline.Caller{Actor: v.who.Actor.ID, Role: role, Scopes: v.who.Token.Scopes}
+}
+
+// writer is whoever asks, for a use case that writes. The form carries a key made
+// with the page, so that a form that is sent twice acts once.
+func (v *visit) writer(role contract.Role, op string) (pipeline.Caller, error) {
+	by := v.caller(role)
+	o, ok := operation.Find(op)
+	if !ok {
+		panic("console: there is no operation " + op)
+	}
+	if !v.may(o.Scope) {
+		return by, refusal.New(refusal.AuthScopeMissing, "the token does not allow %q", o.Scope)
+	}
+	key := v.form("key")
+	if !strings.HasPrefix(key, "page-") || len(key) > 64 {
+		return by, refusal.New(refusal.RequestMalformed, "the form has no key")
+	}
+	sum := sha256.Sum256([]byte(v.r.PostForm.Encode()))
+	by.Once = pipeline.Once{
+		Key: key, Method: v.r.Method, Path: v.r.URL.Path, BodyDigest: contract.Hash(sum[:]),
+		Render: func(any) (pipeline.Answer, error) {
+			return pipeline.Answer{Status: http.StatusSeeOther, MediaType: "text/plain", Headers: []byte("{}"), Body: []byte{}}, nil
+		},
+	}
+	return by, nil
+}
+
+// form is a member of the form, "" when there is none.
+func (v *visit) form(name string) string { return v.r.PostForm.Get(name) }
+
+// query is a member of the query.
+func (v *visit) query(name string) string { return v.r.URL.Query().Get(name) }
+
+// part says whether a page that is open asks for its news only.
+func (v *visit) part() bool { return v.r.Header.Get("Hx-Request") == "true" }
+
+// The cookies. Their names begin with __Host- where browsers hold them to it.
+const (
+	tokenCookie    = "plimsoll-session"
+	languageCookie = "plimsoll-language"
+)
+
+func (c *Console) cookieName(r *http.Request, name string) string {
+	if c.conf.Secure(r) {
+		return "__Host-" + name
+	}
+	return name
+}
+
+func (c *Console) setCookie(v *visit, name, value string, valid time.Duration) {
+	age := int(valid.Seconds())
+	if valid <= 0 {
+		age = -1
+	}
+	http.SetCookie(v.w, &http.Cookie{
+		Name: c.cookieName(v.r, name), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: c.conf.Secure(v.r), SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// secretOf is the secret of the token a browser holds, "" for none.
+func (c *Console) secretOf(r *http.Request) string {
+	if cookie, err := r.Cookie(c.cookieName(r, tokenCookie)); err == nil && cookie.Value != "" {
+		return cookie.Value
+	}
+	if c.conf.SignedIn != nil {
+		return c.conf.SignedIn(r)
+	}
+	return ""
+}
+
+// identify finds out who asks. Without a token that counts it answers where to
+// sign in.
+func (c *Console) identify(v *visit) error {
+	secret := c.secretOf(v.r)
+	to := "/signin"
+	if v.r.Method == http.MethodGet && v.r.URL.Path != "/" {
+		to += "?next=" + url.QueryEscape(v.here)
+	}
+	if secret == "" {
+		return goTo(to)
+	}
+	who, err := c.conf.Contracts.Authenticate(v.r.Context(), secret)
+	if refusal.CodeOf(err) == refusal.AuthRequired {
+		return goTo(to)
+	}
+	if err != nil {
+		return err
+	}
+	v.who, v.secret = who, secret
+	if !v.may(operation.Read) {
+		return &notice{status: http.StatusForbidden, title: "problem.no_read", words: "problem.no_read_how"}
+	}
+	return nil
+}
+
+// greet finds out who asks where nobody has to say.
+func (c *Console) greet(v *visit) {
+	if v.who == nil && c.identify(v) != nil {
+		v.who, v.secret = nil, ""
+	}
+}
+
+// seal is what forms of this session carry back, so that no other site can make
+// one. It holds as long as the session.
+func (c *Console) seal(secret string) string {
+	m := hmac.New(sha256.New, c.conf.Secret)
+	_, _ = m.Write([]byte("form\x00" + secret))
+	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
+}
+
+var errForged = &notice{status: http.StatusForbidden, title: "problem.forged", words: "problem.forged_how"}
+
+// readForm reads what a form sent and holds it to the session it was made for.
+func (c *Console) readForm(v *visit) error {
+	if v.r.Method != http.MethodPost {
+		return nil
+	}
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, formLimit)
+	if err := v.r.ParseForm(); err != nil {
+		if _, over := errors.AsType[*http.MaxBytesError](err); over {
+			return &notice{status: http.StatusRequestEntityTooLarge, title: "problem.too_large", words: "problem.too_large_how"}
+		}
+		return &notice{status: http.StatusBadRequest, title: "problem.form", words: "problem.form_how"}
+	}
+	if !hmac.Equal([]byte(v.form("seal")), []byte(c.seal(c.secretOf(v.r)))) {
+		return errForged
+	}
+	return nil
+}
+
+// local is a path of this service, "/inbox" for everything else.
+func local(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.Opaque != "" || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
+		return "/inbox"
+	}
+	return next
+}
