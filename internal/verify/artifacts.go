@@ -8,11 +8,8 @@ import (
 	"strings"
 
 	"plimsoll.dev/internal/canonical"
-	"plimsoll.dev/internal/gate"
 	"plimsoll.dev/internal/gate/surface"
 	"plimsoll.dev/internal/verify/check"
-	"plimsoll.dev/internal/verify/delta"
-	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/report"
 	"plimsoll.dev/internal/verify/tool"
@@ -119,27 +116,34 @@ func (r *Run) Artifacts(out string, p Program) ([]Artifact, error) {
 		return a.scanned(p.Version)
 	}
 	v := r.verifier(a.in)
-	if err := a.facts(); err != nil {
+	var unit report.UnitResult
+	locks, whole := a.locks(), a.whole(p.Version)
+	rest := append(a.suggestions(), &making{
+		Artifact: Artifact{Name: "verification-plan.json", Key: "verification_plan_json"},
+		text:     func() (canonical.Doc, error) { return textOf(plan.JSON()) },
+	}, &making{
+		Artifact: Artifact{Name: "verification-unit-result.json", Key: "verification_unit_result_json"},
+		text: func() (canonical.Doc, error) {
+			unit = report.NewUnitResult(r.unit(plan.Tasks[0].TaskID))
+			return textOf(unit.JSON())
+		},
+	})
+	if err := a.make(slices.Concat(whole, locks.files, rest)); err != nil {
 		return nil, err
 	}
-	a.in.Facts = r.facts
-	if err := a.reports(v, p.Version); err != nil {
+	if err := a.compared(locks); err != nil {
 		return nil, err
 	}
-	text, err := plan.JSON()
-	if err := a.add("verification-plan.json", "verification_plan_json", text, err); err != nil {
+	a.put(whole)
+	if err := a.comment(v); err != nil {
 		return nil, err
 	}
-	unit := report.NewUnitResult(r.unit(plan.Tasks[0].TaskID))
-	text, err = unit.JSON()
-	if err := a.add("verification-unit-result.json", "verification_unit_result_json", text, err); err != nil {
-		return nil, err
-	}
+	a.put(rest)
 	run, err := report.NewVerifyRun(plan, hashed(p.Runtime), []report.UnitResult{unit}, report.OutcomeOf(v, r.ExitCode), a.refs())
 	if err != nil {
 		return nil, err
 	}
-	text, err = run.JSON()
+	text, err := run.JSON()
 	if err := a.add("verify-run.json", "verify_run_json", text, err); err != nil {
 		return nil, err
 	}
@@ -171,7 +175,7 @@ func (a *artifacts) undecided(v *report.Verifier) ([]Artifact, error) {
 		return nil, err
 	}
 	comment := report.Comment(nil, whole, report.Style(a.run.Input.Options.Comment))
-	if err := a.add("pr-comment.md", "pr_comment_markdown", comment, nil); err != nil {
+	if err := a.add(commentFile.Name, commentFile.Key, comment, nil); err != nil {
 		return nil, err
 	}
 	v.Artifacts = a.paths(verifierFile)
@@ -206,55 +210,6 @@ func (a *artifacts) seal(run *report.VerifyRun) error {
 		DecisionID: run.DecisionID, ArtifactSetID: set.ArtifactSetID,
 	}).JSON()
 	return a.add("verification-receipt.json", "verification_receipt_json", text, err)
-}
-
-// facts are the capability locks of both sides and their difference (§11).
-func (a *artifacts) facts() error {
-	r := a.run
-	// Facts are made once: the locks, the report and the result of the unit repeat
-	// them.
-	var before *effect.Surface
-	if r.BaseSide != nil {
-		before = r.BaseSide.Surface
-	}
-	var ofBase []delta.Fact
-	r.facts, ofBase = delta.FactsOf(r.Input.Each, r.HeadSide.Surface, before)
-	sides, facts := []*Side{r.HeadSide, r.BaseSide}, [][]delta.Fact{r.facts, ofBase}
-	if r.BaseSide == nil {
-		sides = sides[:1]
-	}
-	locks, docs, failed := make([]*delta.Lock, len(sides)), make([]canonical.Doc, len(sides)), make([]error, len(sides))
-	r.Input.Each.Do(len(sides), func(i int) {
-		if locks[i], failed[i] = r.lock(sides[i], facts[i]); failed[i] == nil {
-			docs[i], failed[i] = locks[i].Doc(r.Input.Each)
-		}
-	})
-	for i, file := range []Artifact{
-		{Name: "capabilities.lock.json", Key: "capability_lock_json"}, {Name: "base.capabilities.lock.json", Key: "base_capability_lock_json"},
-	}[:len(sides)] {
-		if err := a.addDoc(file.Name, file.Key, docs[i], failed[i]); err != nil {
-			return err
-		}
-		locks[i].Path = path.Join(a.out, file.Name)
-	}
-	if r.BaseSide == nil {
-		return nil
-	}
-	diff, err := delta.DiffLocks(locks[1], locks[0])
-	if err != nil {
-		return err
-	}
-	text, err := diff.JSON()
-	if err := a.add("capability-lock-diff.json", "capability_lock_diff_json", text, err); err != nil {
-		return err
-	}
-	return a.add("capability-lock-diff.md", "capability_lock_diff_markdown", diff.Markdown(), nil)
-}
-
-func (r *Run) lock(side *Side, facts []delta.Fact) (*delta.Lock, error) {
-	return delta.NewLockOf(side.Surface, facts, delta.Meta{
-		ConfigPath: r.Input.ManifestPath, ManifestDir: path.Dir(r.Input.ManifestPath), CLIVersion: gate.ToolVersion,
-	})
 }
 
 // verifier is verifier.json without ids and artifacts. whole is nil for a run that

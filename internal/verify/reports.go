@@ -2,41 +2,70 @@ package verify
 
 import (
 	"path"
+	"slices"
 
+	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/verify/decision"
 	"plimsoll.dev/internal/verify/report"
 )
 
-// reports are the files for readers: the whole report, and the same for people,
-// for code scanning and for a pull request; and, where answers are missing, what
-// to fill in.
-func (a *artifacts) reports(v *report.Verifier, version string) error {
-	comment := Artifact{Name: "pr-comment.md", Key: "pr_comment_markdown"}
-	if err := a.whole(version, append(reportFiles(), comment)); err != nil {
-		return err
+// commentFile is named by the report, and made after it.
+var commentFile = Artifact{Name: "pr-comment.md", Key: "pr_comment_markdown"}
+
+// whole is the report for programs, for people and for code scanning. It names
+// itself, what a change is compared by, and the comment.
+func (a *artifacts) whole(version string) []*making {
+	in, names := a.in, reportFiles
+	if !a.run.Input.Options.Scan {
+		names = slices.Concat(names, a.lockNames(), []Artifact{commentFile})
 	}
-	v.Artifacts = a.paths(verifierFile, comment)
+	in.Generated = a.paths(names...)
+	texts := []func() (canonical.Doc, error){
+		func() (canonical.Doc, error) { return report.New(in).Doc() },
+		func() (canonical.Doc, error) { return textOf(report.Markdown(in), nil) },
+		func() (canonical.Doc, error) { return textOf(report.SARIF(in, version)) },
+	}
+	list := make([]*making, len(texts))
+	for i, text := range texts {
+		list[i] = &making{reportFiles[i], text}
+	}
+	return list
+}
+
+// reportFiles are the whole report in its three forms.
+var reportFiles = []Artifact{
+	{Name: "report.json", Key: "report_json"},
+	{Name: "report.md", Key: "report_markdown"},
+	{Name: "report.sarif", Key: "report_sarif"},
+}
+
+// comment is what stands on a pull request.
+func (a *artifacts) comment(v *report.Verifier) error {
+	v.Artifacts = a.paths(verifierFile, commentFile)
 	whole, err := report.NewVerifier(*v)
 	if err != nil {
 		return err
 	}
 	style := report.Style(a.run.Input.Options.Comment)
-	if err := a.add(comment.Name, comment.Key, report.Comment(a.in, whole, style), nil); err != nil {
-		return err
-	}
-	return a.suggestions()
+	return a.add(commentFile.Name, commentFile.Key, report.Comment(a.in, whole, style), nil)
 }
 
 // suggestions are what would close the gaps; there are none without gaps.
-func (a *artifacts) suggestions() error {
+func (a *artifacts) suggestions() []*making {
 	gaps := a.run.Decision.Coverage.Gaps
 	if len(gaps) == 0 {
 		return nil
 	}
-	if err := a.add("suggested-declarations.yaml", "suggested_declarations_yaml", decision.Declarations(gaps), nil); err != nil {
-		return err
+	return []*making{
+		{
+			Artifact: Artifact{Name: "suggested-declarations.yaml", Key: "suggested_declarations_yaml"},
+			text:     func() (canonical.Doc, error) { return textOf(decision.Declarations(gaps), nil) },
+		},
+		{
+			Artifact: Artifact{Name: "suggested-inventory.json", Key: "suggested_inventory_json"},
+			text:     func() (canonical.Doc, error) { return textOf(decision.Inventory(a.run.HeadSide.Surface), nil) },
+		},
 	}
-	return a.add("suggested-inventory.json", "suggested_inventory_json", decision.Inventory(a.run.HeadSide.Surface), nil)
 }
 
 // reportInput is the run as the reports want it.

@@ -3,9 +3,7 @@ package verify
 import (
 	"fmt"
 
-	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/gate/ink"
-	"plimsoll.dev/internal/verify/report"
 )
 
 // alone takes everything about a change out of the input of a scan: it looks at
@@ -22,43 +20,12 @@ func (in *Input) alone() {
 // scanned is what a scan writes: the report, and what would close its gaps.
 // There is nothing else to say without a change.
 func (a *artifacts) scanned(version string) ([]Artifact, error) {
-	if err := a.whole(version, reportFiles()); err != nil {
+	files := append(a.whole(version), a.suggestions()...)
+	if err := a.make(files); err != nil {
 		return nil, err
 	}
-	return a.list, a.suggestions()
-}
-
-// reportFiles are the whole report in its three forms.
-func reportFiles() []Artifact {
-	return []Artifact{
-		{Name: "report.json", Key: "report_json"},
-		{Name: "report.md", Key: "report_markdown"},
-		{Name: "report.sarif", Key: "report_sarif"},
-	}
-}
-
-// whole writes the report for programs, for people and for code scanning. names
-// are the files that are named in it.
-func (a *artifacts) whole(version string, names []Artifact) error {
-	in := a.in
-	in.Generated = a.paths(names...)
-	var docs [3]canonical.Doc
-	var failed [3]error
-	parts := []func(){
-		func() { docs[0], failed[0] = report.New(in).Doc() },
-		func() { docs[1] = canonical.Text(report.Markdown(in)) },
-		func() {
-			text, err := report.SARIF(in, version)
-			docs[2], failed[2] = canonical.Text(text), err
-		},
-	}
-	in.Each.Do(len(parts), func(i int) { parts[i]() })
-	for i, f := range reportFiles() {
-		if err := a.addDoc(f.Name, f.Key, docs[i], failed[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	a.put(files)
+	return a.list, nil
 }
 
 // ScanText prints a scan for a person: what is wrong and where, and what is
