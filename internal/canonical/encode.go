@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -270,35 +271,50 @@ func (e *encoder) shared(of writer, v reflect.Value) {
 }
 
 func mapWriter(t reflect.Type) writer {
+	if t == reflect.TypeFor[map[string]any]() {
+		return func(e *encoder, v reflect.Value) {
+			m := v.Interface().(map[string]any) // no copy: what most evidence is
+			if m == nil {
+				e.dst = append(e.dst, "null"...)
+				return
+			}
+			keys := make([]string, 0, 8)
+			for k := range m {
+				keys = append(keys, k)
+			}
+			e.members(v, keys, func(k string) { e.value(reflect.ValueOf(m[k])) })
+		}
+	}
 	of := writerOf(t.Elem())
 	return func(e *encoder, v reflect.Value) {
 		if v.IsNil() {
 			e.dst = append(e.dst, "null"...)
 			return
 		}
-		type pair struct {
-			key   string
-			value reflect.Value
-		}
-		pairs := make([]pair, 0, v.Len())
+		values := make(map[string]reflect.Value, v.Len())
 		for k, value := range v.Seq2() {
-			pairs = append(pairs, pair{k.String(), value})
+			values[k.String()] = value
 		}
-		slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.key, b.key) })
-		if e.sorted && slices.ContainsFunc(pairs, func(p pair) bool { return !utf8.ValidString(p.key) }) {
-			e.foreign(v) // a name is sorted as it is written
-			return
-		}
-		e.dst = append(e.dst, '{')
-		e.depth++
-		for i, p := range pairs {
-			e.next(i, !e.line)
-			e.text(p.key)
-			e.colon()
-			of(e, p.value)
-		}
-		e.close(len(pairs), '}', !e.line)
+		e.members(v, slices.Collect(maps.Keys(values)), func(k string) { of(e, values[k]) })
 	}
+}
+
+// members writes the map v, whose keys these are; value writes the one of a key.
+func (e *encoder) members(v reflect.Value, keys []string, value func(key string)) {
+	slices.Sort(keys)
+	if e.sorted && slices.ContainsFunc(keys, func(k string) bool { return !utf8.ValidString(k) }) {
+		e.foreign(v) // a name is sorted as it is written
+		return
+	}
+	e.dst = append(e.dst, '{')
+	e.depth++
+	for i, k := range keys {
+		e.next(i, !e.line)
+		e.text(k)
+		e.colon()
+		value(k)
+	}
+	e.close(len(keys), '}', !e.line)
 }
 
 func (e *encoder) object(v reflect.Value) {

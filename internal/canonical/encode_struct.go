@@ -10,6 +10,7 @@ import (
 type member struct {
 	name      string
 	key       []byte // the name as it is written
+	lead      []byte // a comma, the name and a colon, as a line has them
 	index     []int
 	omitEmpty bool
 	writer    writer
@@ -41,8 +42,10 @@ func membersOf(t reflect.Type) (members []member, ok bool) {
 		case name == "":
 			name = f.Name
 		}
+		key := appendText(nil, name)
 		members = append(members, member{
-			name: name, key: appendText(nil, name), index: []int{i}, omitEmpty: options == "omitempty", writer: writerOf(f.Type),
+			name: name, key: key, lead: slices.Concat([]byte{','}, key, []byte{':'}), index: []int{i},
+			omitEmpty: options == "omitempty", writer: writerOf(f.Type),
 		})
 	}
 	for _, m := range members {
@@ -70,9 +73,9 @@ func structWriter(t reflect.Type, declared []member) writer {
 				return
 			}
 		}
-		members := declared
+		members, tight := declared, e.line
 		if e.sorted {
-			members = byName
+			members, tight = byName, e.spelling == UTF8
 		}
 		n, top := 0, e.depth == 0
 		e.dst = append(e.dst, '{')
@@ -86,14 +89,21 @@ func structWriter(t reflect.Type, declared []member) writer {
 			if m.omitEmpty && empty(field) || top && e.sorted && slices.Contains(e.without, m.name) {
 				continue
 			}
-			e.next(n, !e.line)
-			n++
-			if e.sorted {
+			switch {
+			case tight && n == 0:
+				e.dst = append(e.dst, m.lead[1:]...)
+			case tight:
+				e.dst = append(e.dst, m.lead...)
+			case e.sorted:
+				e.next(n, false)
 				e.text(m.name)
-			} else {
+				e.colon()
+			default:
+				e.next(n, !e.line)
 				e.dst = append(e.dst, m.key...)
+				e.colon()
 			}
-			e.colon()
+			n++
 			m.writer(e, field)
 		}
 		e.close(n, '}', !e.line)
