@@ -98,15 +98,25 @@ type ResolveArgs struct {
 // what the schema refuses is found here. Signals are the critical signals stated
 // with the intent, which only callers inside the process can state (§6.2).
 //
-// Correlation is the id of the request that started the path; the intent's own id
-// when it is empty. Only IntentCreateWithin takes it: nobody outside names the path
-// that something belongs to.
+// Asked is the request that started the path; nil begins one of its own. Only
+// IntentCreateWithin takes it: nobody outside names the path that something belongs
+// to.
 type IntentArgs struct {
 	Intent                string
 	Priority              string
 	RequestedCapabilities []string
 	Signals               map[string]bool
-	Correlation           string
+	Asked                 *Asked
+}
+
+// Asked is who asked for an intent through the circle, and the decision that was
+// confirmed. Request is the correlation id of the path.
+type Asked struct {
+	Request  string           `json:"request"`
+	Circle   string           `json:"circle"`
+	Member   contract.ActorID `json:"member"`
+	Artifact string           `json:"artifact"`
+	SHA256   string           `json:"sha256"` // of its content
 }
 
 // ChainShown is a chain with all its contracts and runs.

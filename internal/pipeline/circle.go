@@ -32,7 +32,7 @@ func (s *Service) IntentCreateWithin(tx Tx, by Caller, a IntentArgs) (*Shown, er
 	if err := x.who(); err != nil {
 		return nil, err
 	}
-	made, err := x.newIntent(a, a.Correlation)
+	made, err := x.newIntent(a, a.Asked)
 	if err != nil {
 		return nil, err
 	}

@@ -17,12 +17,12 @@ import (
 
 // IntentCreate raises an intent, as a Draft.
 func (s *Service) IntentCreate(ctx context.Context, by Caller, a IntentArgs) (*Shown, error) {
-	return do(ctx, s, by, "intent.create", func(x *session) (*Shown, error) { return x.newIntent(a, "") })
+	return do(ctx, s, by, "intent.create", func(x *session) (*Shown, error) { return x.newIntent(a, nil) })
 }
 
-// newIntent is a new intent with its chain, as a part of the path with this
-// correlation id; "" begins one.
-func (x *session) newIntent(a IntentArgs, correlation string) (*Shown, error) {
+// newIntent is a new intent with its chain, as a part of the path that a request
+// started; nil begins one.
+func (x *session) newIntent(a IntentArgs, asked *Asked) (*Shown, error) {
 	if err := x.holding(); err != nil {
 		return nil, err
 	}
@@ -38,12 +38,17 @@ func (x *session) newIntent(a IntentArgs, correlation string) (*Shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := x.CreateChain(&Chain{ID: id, Correlation: correlation, Version: 1, Repository: x.s.conf.Repository, CreatedAt: x.Now(), UpdatedAt: x.Now()}); err != nil {
+	chain := &Chain{ID: id, Version: 1, Repository: x.s.conf.Repository, CreatedAt: x.Now(), UpdatedAt: x.Now()}
+	if asked != nil {
+		chain.Correlation = asked.Request
+	}
+	if err := x.CreateChain(chain); err != nil {
 		return nil, err
 	}
 	if err := x.open(id); err != nil {
 		return nil, err
 	}
+	x.w.d.Asked = asked
 	return x.raise(c, signals)
 }
 
@@ -135,7 +140,7 @@ func stated(named map[string]bool) (risk.Signals, error) {
 func (x *session) begun(c *Contract) error {
 	w := x.w
 	v := c.Ref().Version
-	w.d = details{Stated: w.d.Stated, Declared: w.d.Stated[v], Tip: w.d.Tip, Conflicts: w.d.Conflicts, Series: w.d.Series}
+	w.d = details{Asked: w.d.Asked, Stated: w.d.Stated, Declared: w.d.Stated[v], Tip: w.d.Tip, Conflicts: w.d.Conflicts, Series: w.d.Series}
 	w.chain.Version, w.chain.Phase = v, Phase("Plan")
 	w.chain.FailedRuns, w.chain.Returns = 0, 0
 	w.chain.BaseCommit, w.chain.HeadCommit, w.chain.DiffHash = w.d.Tip, w.d.Tip, ""

@@ -190,7 +190,7 @@ func releaseNote(r Reader, w *work, run *Run) (*artifact.Note, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &artifact.Note{DiffHash: w.chain.DiffHash}
+	n := &artifact.Note{DiffHash: w.chain.DiffHash, CorrelationID: w.chain.Correlation}
 	if n.Files, err = f.changes(); err != nil {
 		return nil, err
 	}
@@ -205,6 +205,9 @@ func releaseNote(r Reader, w *work, run *Run) (*artifact.Note, error) {
 	n.Risk.Level, n.Risk.Reasons = g.RiskLevel, assessed.Reasons
 	n.Commits.Base, n.Commits.Head = orUnknown(w.chain.BaseCommit), orUnknown(w.chain.HeadCommit)
 	if err := agreed(r, w, n); err != nil {
+		return nil, err
+	}
+	if err := pathOf(r, w, n, gate, f, run); err != nil {
 		return nil, err
 	}
 	for _, c := range w.rows {
@@ -234,7 +237,7 @@ func agreed(r Reader, w *work, n *artifact.Note) error {
 		entry := artifact.NoteApproval{Role: a.Role, ActorID: a.ActorID, Decision: a.Decision, DecidedAt: a.DecidedAt.String()}
 		for _, c := range consents {
 			if c.GateVersion == g.Version && c.Role == a.Role && c.ActorID == a.ActorID && c.Decision == a.Decision {
-				entry.Digest = &c.Digest
+				entry.Digest, entry.BaseCommit, entry.HeadCommit, entry.SelfApproved = &c.Digest, c.BaseCommit, c.HeadCommit, c.SelfApproved
 			}
 		}
 		n.Approvals = append(n.Approvals, entry)
@@ -272,45 +275,4 @@ func orUnknown(commit string) string {
 		return unknown
 	}
 	return commit
-}
-
-// NoteGet is the release note of a task: the one that was stored with the
-// publication, or what it would say now.
-func (s *Service) NoteGet(ctx context.Context, task contract.ID) (*NoteShown, error) {
-	return view(ctx, s, func(r Reader) (*NoteShown, error) {
-		c, err := r.Contract(task)
-		if c, err = found(c, err, "%s is unknown", task); err != nil {
-			return nil, err
-		}
-		w, err := load(r, &s.conf, c.Chain)
-		if err != nil {
-			return nil, err
-		}
-		if t := w.taskRow(); t == nil || t.Ref().ID != task {
-			return nil, missing("%s is not under way", task)
-		}
-		run, err := publicationRun(r, w)
-		if err != nil {
-			return nil, err
-		}
-		n, err := releaseNote(r, w, run)
-		if err != nil {
-			return nil, err
-		}
-		return &NoteShown{Data: n, Markdown: n.Markdown()}, nil
-	})
-}
-
-// publicationRun is the newest run of phase Publish of the task, nil for none.
-func publicationRun(r Reader, w *work) (*Run, error) {
-	runs, err := r.Runs(RunFilter{Chains: []contract.ID{w.chain.ID}, Phases: []Phase{Phase(phase.Publish)}}, Page{})
-	if err != nil {
-		return nil, err
-	}
-	for _, run := range runs {
-		if run.TaskSeed == w.taskRow().Ref() && (run.Alive() || phase.Outcome(run.Outcome) == phase.Succeeded) {
-			return run, nil
-		}
-	}
-	return nil, nil
 }

@@ -1,6 +1,8 @@
 package pipeline_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"sync"
 	"testing"
@@ -45,9 +47,20 @@ func TestTheReleaseNoteIsTheChainAsData(t *testing.T) {
 	for _, want := range []string{
 		"# Release note: IC-001 version 1", "> Add a login page", "- capability network\\_access", "- boundary X-1", "- modified main.go",
 		"- project_lead lead-001 approved", "- passed: Add a login page (12 tests)", "- EV-001", "Written by policy-engine",
+		"- Correlation: IC-001", "- undeclared irreversiblePublish", "## Boundary\n\n- result ", "- X-1 require\\_review high",
+		"## Runs\n\n- Build exec-0001: succeeded, ", ", tools go, exit 0, evidence EV-001", "boundary agent\\_boundary\\_1, evidence EV-003",
 	} {
 		if !strings.Contains(string(note.Markdown), want) {
 			t.Errorf("the note does not say %q:\n%s", want, note.Markdown)
+		}
+	}
+	text, err := json.Marshal(note.Data)
+	if read, failed := artifact.ReadNote(text); err != nil || failed != nil || string(read.Markdown()) != string(note.Markdown) {
+		t.Errorf("the data does not read: %v %v", err, failed)
+	}
+	for _, a := range note.Data.Approvals {
+		if a.Digest == nil || a.HeadCommit != first || a.BaseCommit == "" {
+			t.Errorf("%s agreed to %v, %s..%s", a.ActorID, a.Digest, a.BaseCommit, a.HeadCommit)
 		}
 	}
 }
@@ -98,6 +111,14 @@ func TestAPersonMayAddNotesAndNothingElse(t *testing.T) {
 				Evidence: evidence(run.BaseCommit, first, "", contract.Hash(text), o.clock(), o.clock()),
 			})
 			o.refuses(c.code, err)
+			if c.code != "" {
+				return
+			}
+			// From then on the note is the one that was published, with what was added.
+			shown, err = o.NoteGet(o.Context(), "TS-001")
+			if got := must(o, shown, err).Markdown; !bytes.Equal(got, text) {
+				t.Errorf("the note is now\n%s", got)
+			}
 		})
 	}
 }

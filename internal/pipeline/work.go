@@ -28,6 +28,9 @@ type work struct {
 // details is what the Orchestrator remembers of a chain besides the columns of
 // the store.
 type details struct {
+	// Asked is the request the path began with, nil where there is none.
+	Asked *Asked `json:"asked,omitempty"`
+
 	// Stated is the critical signals stated with a version of the intent;
 	// Declared those of the version under way, Observed those of its runs.
 	Stated   map[int64]risk.Signals `json:"stated,omitempty"`

@@ -269,7 +269,10 @@ func (x *session) decided(a *artifact.Artifact) (string, error) {
 	by := x.by
 	by.Role, by.Once, by.Match = contract.Requester, pipeline.Once{}, ""
 	made, err := x.s.conf.Contracts.IntentCreateWithin(x.Contracts(), by, pipeline.IntentArgs{
-		Intent: c.Intent, Priority: c.Priority, RequestedCapabilities: capabilities, Correlation: a.Provenance.RequestID,
+		Intent: c.Intent, Priority: c.Priority, RequestedCapabilities: capabilities,
+		Asked: &pipeline.Asked{
+			Request: a.Provenance.RequestID, Circle: a.Circle, Member: contract.ActorID(a.Owner), Artifact: a.ID, SHA256: a.ContentSHA256,
+		},
 	})
 	if err != nil {
 		return "", err

@@ -141,7 +141,7 @@ func TestAPathNobodyAskedForHasNobodyToTell(t *testing.T) {
 	by := pipeline.Caller{Actor: "petro", Role: contract.Requester}
 	// What a caller says of the path counts only within a confirmation.
 	made := must(w.contracts.IntentCreate(t.Context(), by, pipeline.IntentArgs{
-		Intent: "Rename the flag", Priority: "low", RequestedCapabilities: []string{"read_repo"}, Correlation: "req-stolen",
+		Intent: "Rename the flag", Priority: "low", RequestedCapabilities: []string{"read_repo"}, Asked: &pipeline.Asked{Request: "req-stolen"},
 	}))
 	if id := made.Ref().ID; made.Correlation != string(id) {
 		t.Errorf("the intent is of the path %s", made.Correlation)

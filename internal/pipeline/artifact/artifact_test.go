@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"plimsoll.dev/internal/pipeline/artifact"
@@ -187,6 +188,50 @@ func TestFreeTextCannotChangeTheStructureOfANote(t *testing.T) {
 			t.Fatal("a control character is left")
 		}
 	})
+}
+
+// A note of today tells of its path; whatever stands in it, it reads, and text
+// cannot add a heading or an item.
+func TestANoteTellsOfItsPath(t *testing.T) {
+	plain := note(t, lowNote(t))
+	whole := *plain
+	hostile := "x\n# y\n- z | <b>"
+	exit := int64(1)
+	whole.CorrelationID = hostile
+	whole.Request = &artifact.NoteRequest{ID: "req-1", CircleID: hostile, MemberID: "olha", ArtifactID: "art-1", SHA256: "aa"}
+	whole.Risk.Signals = []artifact.NoteSignal{{Signal: hostile, Status: "declared"}}
+	whole.Boundary = &artifact.NoteBoundary{
+		AuditID: hostile, State: "complete", Rows: []artifact.NoteRow{{RuleID: hostile, Decision: "warn", Level: "low"}},
+		Verify: &artifact.NoteVerify{DecisionID: "v-1", Decision: "passed"},
+	}
+	whole.Runs = []artifact.NoteRun{{
+		ExecutionID: hostile, Phase: "Build", Role: "developer", ActorID: "robot", Outcome: "failed", StartedAt: "2026-03-29T10:00:00Z",
+		EndedAt: "2026-03-29T10:01:00.5Z", BaseCommit: "0123456", HeadCommit: "89abcde", Tools: []string{hostile, "go"}, ExitCode: &exit,
+		BoundaryID: "b-1", VerifyID: "v-1", EvidenceID: "EV-001",
+	}}
+	text, err := json.Marshal(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := note(t, text)
+	markdown := string(read.Markdown())
+	if diff := cmp.Diff(&whole, read); diff != "" {
+		t.Errorf("the note reads otherwise (-want +got):\n%s", diff)
+	}
+	for _, want := range []string{
+		"- Request: req-1 of olha in circle x # y - z | <b>, decided as art-1 aa\n", "- Correlation: x # y - z | <b>\n",
+		"## Risk signals\n\n- declared x # y - z | <b>\n", "## Boundary\n\n- result x # y - z | <b> complete\n- x # y - z | <b> warn low\n- verification v-1 passed\n",
+		"## Runs\n\n- Build x # y - z | <b>: failed, robot (developer), 2026-03-29T10:00:00Z to 2026-03-29T10:01:00.500Z, " +
+			"commits 0123456..89abcde, tools x # y - z | <b> go, exit 1, boundary b-1, verify v-1, evidence EV-001\n",
+	} {
+		want = strings.NewReplacer("x # y", `x \# y`, "|", `\|`, "<", `\<`, "b>", `b\>`).Replace(want)
+		if !strings.Contains(markdown, want) {
+			t.Errorf("the note does not say %q:\n%s", want, markdown)
+		}
+	}
+	if got, want := strings.Count(markdown, "\n#"), strings.Count(string(plain.Markdown()), "\n#")+3; got != want {
+		t.Errorf("it has %d headings, want %d", got, want)
+	}
 }
 
 func structure(markdown []byte) string {

@@ -35,6 +35,7 @@ type Note struct {
 	Risk struct {
 		Level   contract.Level `json:"level"`
 		Reasons []string       `json:"reasons"` // as risk.Assess sorts them
+		Signals []NoteSignal   `json:"signals,omitempty"`
 	} `json:"risk"`
 	Commits struct {
 		Base string `json:"base"`
@@ -51,6 +52,11 @@ type Note struct {
 		Role    contract.Role    `json:"role"`
 	} `json:"writtenBy"`
 	At string `json:"at"`
+
+	CorrelationID string        `json:"correlationId,omitempty"`
+	Request       *NoteRequest  `json:"request,omitempty"` // nil where nobody asked through a circle
+	Boundary      *NoteBoundary `json:"boundary,omitempty"`
+	Runs          []NoteRun     `json:"runs,omitempty"`
 }
 
 // Reference is a contract with its version.
@@ -94,6 +100,10 @@ type NoteApproval struct {
 	Decision  contract.Decision `json:"decision"`
 	DecidedAt string            `json:"decidedAt"`
 	Digest    *string           `json:"digest"`
+
+	BaseCommit   string `json:"baseCommit,omitempty"` // recorded with the digest
+	HeadCommit   string `json:"headCommit,omitempty"`
+	SelfApproved bool   `json:"selfApproved,omitempty"`
 }
 
 // NoteReview is one review.
@@ -155,6 +165,7 @@ func (n *Note) Markdown() []byte {
 		p("%s", strings.TrimRight("> "+line, " "))
 	}
 	p("\n- Asked by: %s (priority %s)", escape(string(n.Intent.Creator)), n.Intent.Priority)
+	n.writePath(p)
 	p("- Task: %s version %d", n.TaskSeed.ID, n.TaskSeed.Version)
 	p("- Acceptance: %s version %d, %s", n.Acceptance.ID, n.Acceptance.Version, n.Acceptance.Status)
 	p("- Gate: %s version %d, %s", n.Gate.ID, n.Gate.Version, n.Gate.FinalDecision)
@@ -163,13 +174,14 @@ func (n *Note) Markdown() []byte {
 	p("- Commits: %s..%s", escape(n.Commits.Base), escape(n.Commits.Head))
 	p("- Diff: %s", escape(n.DiffHash))
 	section(&b, "Why this risk", n.Risk.Reasons, escape)
+	n.writeRisk(&b)
 	section(&b, "Changed files", n.Files, func(f File) string { return f.Change + " " + escape(f.Path) })
 	section(&b, "Approvals", n.Approvals, func(a NoteApproval) string {
 		digest := "none"
 		if a.Digest != nil {
 			digest = *a.Digest
 		}
-		return fmt.Sprintf("%s %s %s %s %s", a.Role, escape(string(a.ActorID)), a.Decision, moment(a.DecidedAt), digest)
+		return fmt.Sprintf("%s %s %s %s %s", a.Role, escape(string(a.ActorID)), a.Decision, moment(a.DecidedAt), digest) + a.agreedTo()
 	})
 	section(&b, "Reviews", n.Reviews, func(r NoteReview) string {
 		return fmt.Sprintf("%s %s %s %s %s", r.Role, escape(string(r.Reviewer)), r.Verdict, moment(r.At), escape(r.HeadCommit))
@@ -181,6 +193,7 @@ func (n *Note) Markdown() []byte {
 		}
 		return fmt.Sprintf("%s: %s (%s)", verdict, escape(c.Criterion), escape(c.Detail))
 	})
+	n.writeRuns(&b)
 	section(&b, "Evidence", n.Evidence, func(id contract.ID) string { return string(id) })
 	p("\nWritten by %s (%s) at %s", escape(string(n.WrittenBy.ActorID)), n.WrittenBy.Role, moment(n.At))
 	return b.Bytes()
