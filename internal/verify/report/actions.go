@@ -194,16 +194,20 @@ func ChangeOf(in *Input) CapabilityChange {
 	if in.Actions == nil {
 		return c
 	}
+	changed := map[string]bool{} // by tool id
+	for i := range in.Actions.Rows {
+		changed[in.Actions.Rows[i].ToolID] = true
+	}
 	related, impact := map[string][]string{}, map[string]string{}
 	category := map[string]decision.Category{}
-	if in.Decision != nil {
+	if in.Decision != nil && len(changed) > 0 {
 		for i := range in.Decision.Contributions {
 			category[in.Decision.Contributions[i].FindingID] = in.Decision.Contributions[i].Category
 		}
 	}
 	for i := range in.Findings {
 		f := &in.Findings[i]
-		if f.ToolID == "" || f.Suppressed {
+		if f.ToolID == "" || f.Suppressed || !changed[f.ToolID] {
 			continue
 		}
 		related[f.ToolID] = append(related[f.ToolID], f.ID)
@@ -217,7 +221,9 @@ func ChangeOf(in *Input) CapabilityChange {
 	}
 	unknown := map[string]bool{}
 	for _, a := range in.Head.Actions {
-		unknown[a.Tool.ID] = !a.Assessment.PassEligible
+		if changed[a.Tool.ID] {
+			unknown[a.Tool.ID] = !a.Assessment.PassEligible
+		}
 	}
 	for i := range in.Actions.Rows {
 		r := &in.Actions.Rows[i]

@@ -177,18 +177,25 @@ type agentPart struct {
 // maxAgents bounds the part for agents in bytes.
 const maxAgents = 24_000
 
+// minRepair is less than the names of a repair's members take.
+const minRepair = 100
+
 // forAgents is one fenced block of JSON. What does not fit is left out and said
 // to be: verifier.json has it.
 func forAgents(v *Verifier) string {
 	p := agentPart{
-		SchemaVersion: v.SchemaVersion, Decision: v.Decision, MergeVerdict: v.MergeVerdict, Control: v.Control, FixTask: masked(v.FixTask),
+		SchemaVersion: v.SchemaVersion, Decision: v.Decision, MergeVerdict: v.MergeVerdict, Control: v.Control,
 		ForbiddenEdit: list(v.ForbiddenEdits), Verifier: Text(v.Artifacts["verifier_json"]),
 	}
-	text := fenced(p)
-	if len(text) > maxAgents && p.FixTask != nil {
-		t := *p.FixTask
-		t.Patches, t.Allowed, t.Forbidden, p.Truncated = []FixTaskPatch{}, []Repair{}, []Repair{}, true
-		p.FixTask = &t
+	text := ""
+	if t := v.FixTask; t == nil || (len(t.Allowed)+len(t.Forbidden))*minRepair <= maxAgents {
+		p.FixTask = masked(t)
+		text = fenced(p)
+	}
+	if (text == "" || len(text) > maxAgents) && v.FixTask != nil {
+		t := *v.FixTask
+		t.Patches, t.Allowed, t.Forbidden, p.Truncated = nil, nil, nil, true
+		p.FixTask = masked(&t)
 		text = fenced(p)
 	}
 	if len(text) > maxAgents {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,44 +19,50 @@ import (
 // those: @name, #1, GH-1, scheme:// and www. Nothing else is touched, so that a
 // scope or a key can be copied.
 func plain(s string, limit int) string {
-	var b strings.Builder
-	text := []rune(redact.Text(s))
-	for n, r := range text {
+	text := redact.Text(s)
+	out := make([]byte, 0, len(text)+len(text)/8)
+	n := 0
+	for i, r := range text {
 		if n == limit {
-			b.WriteString("…")
+			out = append(out, "…"...)
 			break
 		}
+		n++
 		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+			out = append(out, byte(r))
 		case r == utf8.RuneError, unicode.IsSpace(r), r < 0x20, r == 0x7f:
-			b.WriteByte(' ')
+			out = append(out, ' ')
+		case r < utf8.RuneSelf:
+			out = append(out, '\\', byte(r))
+			if linked(text[:i], byte(r), text[i+1:]) {
+				out = append(out, joiner...)
+			}
 		case unicode.Is(unicode.Cf, r), unicode.IsControl(r):
 			// Direction marks and joiners change what a person reads and are not seen.
-			b.WriteRune(utf8.RuneError)
-		case r < utf8.RuneSelf && (unicode.IsPunct(r) || unicode.IsSymbol(r)):
-			b.WriteByte('\\')
-			b.WriteRune(r)
-			if linked(text, n) {
-				b.WriteString(joiner)
-			}
+			out = utf8.AppendRune(out, utf8.RuneError)
 		default:
-			b.WriteRune(r)
+			out = utf8.AppendRune(out, r)
 		}
 	}
-	return strings.TrimSpace(b.String())
+	return string(bytes.TrimSpace(out))
 }
 
-// linked says whether a forge makes a link of what stands around text[n].
-func linked(text []rune, n int) bool {
-	before := strings.ToLower(string(text[max(n-3, 0):n]))
-	switch text[n] {
+// linked says whether a forge makes a link of what stands around a mark.
+func linked(before string, mark byte, after string) bool {
+	ends := func(with string) bool {
+		n := len(before) - len(with)
+		return n >= 0 && strings.EqualFold(before[n:], with)
+	}
+	switch mark {
 	case '@', '#':
 		return true
 	case ':':
-		return n+1 < len(text) && text[n+1] == '/'
+		return strings.HasPrefix(after, "/")
 	case '-':
-		return strings.HasSuffix(before, "gh")
+		return ends("gh")
 	case '.':
-		return before == "www"
+		return ends("www")
 	}
 	return false
 }
