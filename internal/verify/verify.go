@@ -204,23 +204,27 @@ func joined(codes []string) string {
 }
 
 // loadSides reads both sides and says what their tools may do: the head, then what
-// is different at the base.
+// is different at the base, which is read while the head is judged.
 func (r *Run) loadSides() {
 	head, err := r.read(r.Input.Head, nil)
-	if err == nil {
-		r.HeadSide, err = head.resolve(nil)
-	}
 	if r.Err = err; err != nil {
 		return
 	}
-	var side *Side
+	var base *loading
+	var failed error
+	parts := []func(){func() { r.HeadSide, r.Err = head.resolve(nil) }}
 	if r.Input.Base != nil {
-		var base *loading
-		if base, err = r.read(r.Input.Base, head); err == nil {
-			side, err = base.resolve(r.HeadSide)
-		}
+		parts = append(parts, func() { base, failed = r.read(r.Input.Base, head) })
 	}
-	r.loadBase(side, err)
+	r.Input.Each.Do(len(parts), func(i int) { parts[i]() })
+	if r.Err != nil {
+		return
+	}
+	var side *Side
+	if base != nil {
+		side, failed = base.resolve(r.HeadSide)
+	}
+	r.loadBase(side, failed)
 }
 
 // loadBase takes the base side. A base that cannot be read leaves the head to be

@@ -51,7 +51,7 @@ func observationID(t *tool.Tool) string {
 
 // observe gives every tool of the reading its id, in the order of ids. A tool
 // that cannot be told apart from another has no identity: exit 3.
-func observe(m *manifest.Manifest, r *tool.Reading) ([]observation, error) {
+func observe(m *manifest.Manifest, r *tool.Reading, each tool.Each) ([]observation, error) {
 	known := map[string]bool{}
 	for _, s := range r.Sources {
 		known[s.ID] = true
@@ -61,7 +61,8 @@ func observe(m *manifest.Manifest, r *tool.Reading) ([]observation, error) {
 			known[s.ID] = true
 		}
 	}
-	all := make([]observation, 0, len(r.Tools))
+	all := make([]observation, len(r.Tools))
+	shared(each, len(all), func(i int) { all[i] = observation{observationID(&r.Tools[i]), &r.Tools[i]} })
 	first := make(map[string]*tool.Tool, len(r.Tools))
 	for i := range r.Tools {
 		t := &r.Tools[i]
@@ -71,14 +72,13 @@ func observe(m *manifest.Manifest, r *tool.Reading) ([]observation, error) {
 		case len(known) > 0 && !known[t.Origin.SourceID]:
 			return nil, unreadable(t, fmt.Sprintf("the tool %q names the source %q, which was not read", t.Name, t.Origin.SourceID))
 		}
-		id := observationID(t)
+		id := all[i].id
 		if other, twice := first[id]; twice {
 			return nil, unreadable(t, fmt.Sprintf(
 				"the tool %q is there twice in this source, the first time at %s: two tools of one name cannot be told apart", t.Name, place(other.Origin),
 			))
 		}
 		first[id] = t
-		all = append(all, observation{id, t})
 	}
 	slices.SortFunc(all, func(a, b observation) int { return strings.Compare(a.id, b.id) })
 	return all, nil
@@ -152,10 +152,10 @@ func (x *resolver) identify(all []observation) {
 			})
 		}
 	}
-	for _, o := range all {
-		if _, ok := bound[o.id]; ok {
-			continue
-		}
+	alone := slices.DeleteFunc(all, func(o observation) bool { _, ok := bound[o.id]; return ok })
+	structural := make([]*Tool, len(alone))
+	shared(x.each, len(alone), func(n int) {
+		o := alone[n]
 		t := &Tool{
 			ID:           stableID("tool_v2", canonical.Object{{Key: "observation_id", Value: o.id}}),
 			Observations: []string{o.id}, Tool: *o.tool, Members: []tool.Tool{*o.tool}, Status: "structural",
@@ -165,11 +165,10 @@ func (x *resolver) identify(all []observation) {
 			i.ToolID = t.ID
 			t.Issues = append(t.Issues, i)
 		}
-		x.s.Catalog = append(x.s.Catalog, t)
-	}
-	for _, t := range x.s.Catalog {
-		t.Interface = interfaceOf(t)
-	}
+		structural[n] = t
+	})
+	x.s.Catalog = append(x.s.Catalog, structural...)
+	shared(x.each, len(x.s.Catalog), func(i int) { x.s.Catalog[i].Interface = interfaceOf(x.s.Catalog[i]) })
 	slices.SortFunc(x.s.Catalog, func(a, b *Tool) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 	})

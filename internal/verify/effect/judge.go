@@ -60,6 +60,15 @@ func (x *resolver) circumstancesOf() func(*Tool) circumstances {
 // share is how many tools one hand takes at a time.
 const share = 64
 
+// shared does something with each of n tools, by shares.
+func shared(each tool.Each, n int, do func(i int)) {
+	each.Do((n+share-1)/share, func(s int) {
+		for i := s * share; i < min(n, (s+1)*share); i++ {
+			do(i)
+		}
+	})
+}
+
 // judge judges every tool of the catalog. Only reachable ones become actions,
 // which are returned in the order of the catalog, but the classes of all are
 // wanted.

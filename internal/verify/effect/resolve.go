@@ -53,7 +53,7 @@ func ResolveLike(m *manifest.Manifest, r *tool.Reading, each tool.Each, other *S
 		m: m, r: r, s: &Surface{Manifest: m, Reading: r}, risk: map[string]*manifest.Risk{}, declared: map[string]*manifest.Action{},
 		asked: map[string]bool{}, matched: map[[5]string][]*Tool{}, each: each, other: other,
 	}
-	all, err := observe(m, r)
+	all, err := observe(m, r, each)
 	if err != nil {
 		return nil, err
 	}
