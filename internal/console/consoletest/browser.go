@@ -26,21 +26,29 @@ var axe string
 // Browser is one headless Chromium. Its tabs share nothing with each other.
 type Browser struct {
 	testing.TB
-	w   *World
-	ctx context.Context
+	url    string
+	tokens map[string]string
+	ctx    context.Context
 }
 
 // Tab is a page that somebody has open.
 type Tab struct {
 	testing.TB
-	w   *World
+	url string
 	ctx context.Context
 }
 
-// Chromium starts a browser. Where there is none the test is skipped, and fails in
-// CI, which installs one.
+// Chromium starts a browser for the pages of this service.
 func (w *World) Chromium() *Browser {
 	w.Helper()
+	return Chromium(w.TB, w.URL, w.Tokens)
+}
+
+// Chromium starts a browser for the service at an address, in which people sign in
+// with these tokens. Where there is no browser the test is skipped, and fails in
+// CI, which installs one.
+func Chromium(t testing.TB, url string, tokens map[string]string) *Browser {
+	t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); err == nil {
@@ -50,19 +58,19 @@ func (w *World) Chromium() *Browser {
 	}
 	if path == "" {
 		if os.Getenv("CI") != "" {
-			w.Fatal("there is no Chromium; CI installs Debian's")
+			t.Fatal("there is no Chromium; CI installs Debian's")
 		}
-		w.Skip("there is no Chromium on this machine")
+		t.Skip("there is no Chromium on this machine")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-color-profile", "srgb"), chromedp.WSURLReadTimeout(2*time.Minute))
 	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, end := chromedp.NewContext(allocator)
-	w.Cleanup(func() { end(); cancel() })
+	t.Cleanup(func() { end(); cancel() })
 	if err := chromedp.Do(ctx); err != nil {
-		w.Fatal(err)
+		t.Fatal(err)
 	}
-	return &Browser{TB: w.TB, w: w, ctx: ctx}
+	return &Browser{TB: t, url: url, tokens: tokens, ctx: ctx}
 }
 
 // Tab opens a tab with a profile of its own, in which who has signed in; "" for
@@ -70,7 +78,7 @@ func (w *World) Chromium() *Browser {
 func (b *Browser) Tab(who string) *Tab {
 	b.Helper()
 	ctx, end := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
-	t := &Tab{TB: b.TB, w: b.w, ctx: ctx}
+	t := &Tab{TB: b.TB, url: b.url, ctx: ctx}
 	t.Do()
 	// What a page throws, and what its policy of contents refuses, fails the test.
 	heard := make(chan struct{})
@@ -89,7 +97,7 @@ func (b *Browser) Tab(who string) *Tab {
 	b.Cleanup(func() { end(); <-heard })
 	if who != "" {
 		yes := true
-		_, err := chromedp.Call(ctx, network.SetCookie, network.SetCookieParams{Name: "plimsoll-session", Value: b.w.Tokens[who], URL: b.w.URL, HTTPOnly: &yes})
+		_, err := chromedp.Call(ctx, network.SetCookie, network.SetCookieParams{Name: "plimsoll-session", Value: b.tokens[who], URL: b.url, HTTPOnly: &yes})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -116,7 +124,7 @@ func (t *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 // Open goes to a page.
 func (t *Tab) Open(path string) *Tab {
 	t.Helper()
-	t.Do(chromedp.Navigate(t.w.URL+path), chromedp.WaitReady(chromedp.CSS("main")))
+	t.Do(chromedp.Navigate(t.url+path), chromedp.WaitReady(chromedp.CSS("main")))
 	return t
 }
 
@@ -146,7 +154,7 @@ func (t *Tab) Has(selector string) bool {
 // Shows waits until the page says something.
 func (t *Tab) Shows(text string) {
 	t.Helper()
-	t.w.Until("the page shows "+text, func() bool { return strings.Contains(t.Source(), text) })
+	until(t.TB, "the page shows "+text, func() bool { return strings.Contains(t.Source(), text) }, t.Source)
 }
 
 // Never holds that the page does not say something.

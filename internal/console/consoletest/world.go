@@ -137,12 +137,17 @@ func (w *World) As(who string, role contract.Role) pipeline.Caller {
 // Until waits for something that happens by itself.
 func (w *World) Until(what string, is func() bool) {
 	w.Helper()
+	until(w.TB, what, is, w.Log)
+}
+
+func until(t testing.TB, what string, is func() bool, otherwise func() string) {
+	t.Helper()
 	end := time.Now().Add(patience)
 	for !is() {
 		if time.Now().After(end) {
-			w.Fatalf("%s: not within %s\n%s", what, patience, w.Log())
+			t.Fatalf("%s: not within %s\n%s", what, patience, otherwise())
 		}
-		time.Sleep(5 * time.Millisecond) // the queue works on the real clock
+		time.Sleep(5 * time.Millisecond) // the service works on the real clock
 	}
 }
 
