@@ -206,8 +206,11 @@ func (b *lockedBuffer) String() string {
 func (s *site) launch(settings ...string) (*process, <-chan string) {
 	s.Helper()
 	args := append([]string{
-		"serve", "--db", s.db, "--audit.key", s.key(), "--listen", "127.0.0.1:0", "--repository", "app", "--rate.per-second", "0",
+		"serve", "--db", s.db, "--audit.key", s.key(), "--repository", "app", "--rate.per-second", "0",
 	}, settings...)
+	if !slices.Contains(settings, "--listen") {
+		args = append(args, "--listen", "127.0.0.1:0")
+	}
 	if !slices.Contains(settings, "--log.level") {
 		args = append(args, "--log.level", "warn")
 	}

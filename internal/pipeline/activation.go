@@ -16,9 +16,10 @@ import (
 func (s *Service) ActivationList(ctx context.Context, id contract.ID) ([]Vote, error) {
 	return view(ctx, s, func(r Reader) ([]Vote, error) {
 		c, err := r.Contract(id)
-		if _, err = found(c, err, "%s is unknown", id); err != nil {
+		if c, err = found(c, err, "%s is unknown", id); err != nil {
 			return nil, err
 		}
+		Traced(ctx, c.Correlation)
 		return r.Votes(id)
 	})
 }

@@ -80,6 +80,7 @@ func (s *Service) ContractVersions(ctx context.Context, id contract.ID) ([]*Show
 		if replaced, err = r.History(id); err != nil {
 			return nil, err
 		}
+		Traced(ctx, rows[0].Correlation)
 		shown := make([]*Shown, len(rows))
 		chains := map[contract.ID]*work{}
 		for i, c := range rows {

@@ -83,6 +83,7 @@ func (s *Service) ArtifactList(ctx context.Context, execution string) ([]Artifac
 		if run, err = found(run, err, "the run %s is unknown", execution); err != nil {
 			return nil, err
 		}
+		Traced(ctx, run.Correlation)
 		all, err := r.Artifacts(run.Chain)
 		list := []Artifact{}
 		for _, a := range all {
@@ -109,6 +110,7 @@ func (s *Service) ReviewList(ctx context.Context, task contract.ID) ([]Review, e
 		if c, err = found(c, err, "%s is unknown", task); err != nil {
 			return nil, err
 		}
+		Traced(ctx, c.Correlation)
 		return r.Reviews(c.Ref())
 	})
 }

@@ -51,4 +51,6 @@ func (a *Artifact) correlation() string { return a.Correlation }
 
 func (g *GateStatus) correlation() string { return g.Correlation }
 
+func (n *NoteShown) correlation() string { return n.Data.CorrelationID }
+
 func (p *Proof) correlation() string { return p.Gate.Correlation }

@@ -45,6 +45,7 @@ func (s *Service) ArtifactGet(ctx context.Context, by pipeline.Caller, id string
 		if err != nil {
 			return nil, err
 		}
+		pipeline.Traced(ctx, found.Provenance.RequestID)
 		return s.showing(r, found)
 	})
 }
