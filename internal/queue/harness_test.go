@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -53,6 +54,7 @@ var databases = []struct {
 type node struct {
 	*queue.Queue
 	store *store.Store
+	read  *sql.DB
 	close func() error
 }
 
@@ -91,7 +93,7 @@ func open(ctx context.Context, at address, conf queue.Config) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &node{Queue: q, store: s, close: s.Close}, nil
+	return &node{Queue: q, store: s, read: db.Read, close: s.Close}, nil
 }
 
 func start(t *testing.T, at address, conf queue.Config) *node {

@@ -16,16 +16,8 @@ func (q *Queue) Waiting(ctx context.Context) (n int64, oldest time.Duration, err
 	if err := q.driver.db.QueryRowContext(ctx, waiting).Scan(&n, &since); err != nil {
 		return 0, 0, err
 	}
-	at, ok := since.(time.Time)
-	if text, isText := since.(string); isText {
-		for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02 15:04:05.999999999-07:00"} {
-			if at, err = time.Parse(layout, text); err == nil {
-				ok = true
-				break
-			}
-		}
-	}
-	if n == 0 || !ok {
+	at := instant(since)
+	if n == 0 || at.IsZero() {
 		return n, 0, nil
 	}
 	return n, max(0, q.now().Sub(at)), nil

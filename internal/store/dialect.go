@@ -44,6 +44,9 @@ type Dialect struct {
 	// whether a contract has it already behind the prefix $2.
 	Number string
 
+	// Size reads how many bytes the database takes.
+	Size string
+
 	// Together sends writes without waiting for each; nil where a statement is
 	// a call and no message.
 	Together Together

@@ -19,11 +19,11 @@ func (s *Store) Beat(ctx context.Context, node string, first bool) error {
 	if err != nil {
 		return err
 	}
-	query := `UPDATE nodes SET beat_at = $2 WHERE id = $1`
+	query, args := `UPDATE nodes SET beat_at = $2 WHERE id = $1`, []any{node, at.UnixMicro()}
 	if first {
-		query = `INSERT INTO nodes (id, started_at, beat_at) VALUES ($1, $2, $2)`
+		query, args = `INSERT INTO nodes (id, started_at, beat_at, version) VALUES ($1, $2, $2, $3)`, append(args, s.conf.Version)
 	}
-	done, err := s.db.Upkeep.ExecContext(ctx, query, node, at.UnixMicro())
+	done, err := s.db.Upkeep.ExecContext(ctx, query, args...)
 	if err != nil {
 		return s.db.Dialect.fail(op, "beat", err)
 	}

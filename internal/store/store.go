@@ -48,6 +48,8 @@ type Config struct {
 	// first beat until it leaves, an update of a process that was declared dead
 	// is refused.
 	Node string
+	// Version is of the program of this process, kept beside its lease.
+	Version string
 
 	// Idle is how long a transaction may do nothing; a second when it is 0.
 	Idle time.Duration

@@ -109,6 +109,7 @@ func dialect(migrations fs.FS) store.Dialect {
 		Clock:     `SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`,
 		Number: `WITH next AS (SELECT nextval(('number_' || lower($1))::regclass) AS n)
 			SELECT n, EXISTS (SELECT 1 FROM contracts WHERE id = $2 || '-' || CASE WHEN n < 1000 THEN lpad(n::text, 3, '0') ELSE n::text END) FROM next`,
+		Size:     `SELECT pg_database_size(current_database())`,
 		Together: together,
 		Bytes:    "BYTEA",
 		FullText: store.FullText{

@@ -44,6 +44,7 @@ func Run(t *testing.T, open Open) {
 		{"retention", retention},
 		{"transactions", transactions},
 		{"nodes", nodes},
+		{"condition", condition},
 		{"circles", circles},
 		{"circle requests", circleRequests},
 		{"circle artifacts", circleArtifacts},
