@@ -55,7 +55,7 @@ func (b *builder) cover() (c Coverage, degraded string) {
 	if !b.bare {
 		in.Each.Do(len(b.asked), func(n int) {
 			q := &b.asked[n]
-			b.gaps[q.gap].Next = b.answer(&q.issue)
+			b.gaps[q.gap].Next = b.answer(q.issue)
 		})
 	}
 	c.Gaps = append(c.Gaps, b.gaps...)
@@ -105,7 +105,7 @@ type builder struct {
 
 // asked is an issue and the gap that waits for its answer.
 type asked struct {
-	issue effect.Issue
+	issue *effect.Issue
 	gap   int
 }
 
@@ -139,14 +139,14 @@ func (b *builder) index() {
 }
 
 // add lists an issue once and says whether it was new.
-func (b *builder) add(i effect.Issue) bool {
+func (b *builder) add(i *effect.Issue) bool {
 	key := strings.Join([]string{i.Kind, i.Subject, i.ToolID, i.SourceType, i.SourceRef, i.Why, strings.Join(i.Path, "/")}, "\x00")
 	if b.seen[key] {
 		return false
 	}
 	b.seen[key] = true
 	b.asked = append(b.asked, asked{i, len(b.gaps)})
-	b.gaps = append(b.gaps, b.row(&i))
+	b.gaps = append(b.gaps, b.row(i))
 	return true
 }
 
@@ -158,16 +158,18 @@ func (b *builder) graph(c *Coverage) {
 	if len(issues) == 0 && !g.Eligible {
 		issues = []effect.Issue{{Kind: "missing_binding_evidence", Subject: "root", Why: "Nothing shows which tools the agent reaches."}}
 	}
-	for _, i := range issues {
-		b.list(c, i)
+	for n := range issues {
+		b.list(c, &issues[n])
 	}
 }
 
 // list takes one issue up and counts it in its family.
-func (b *builder) list(c *Coverage, i effect.Issue) {
+func (b *builder) list(c *Coverage, i *effect.Issue) {
 	if _, known := families[i.Kind]; !known {
 		// A kind that the schema does not have must not vanish: the surface is not
 		// understood, and that is what the reader learns.
+		own := *i
+		i = &own
 		i.Why = fmt.Sprintf("%s (%s)", i.Why, i.Kind)
 		i.Kind = "incomplete_surface"
 	}
@@ -196,8 +198,8 @@ func (b *builder) list(c *Coverage, i effect.Issue) {
 // tool is reached is then the question.
 func (b *builder) actions(c *Coverage) {
 	for _, t := range b.in.Head.Catalog {
-		for _, i := range t.Issues {
-			b.list(c, i)
+		for n := range t.Issues {
+			b.list(c, &t.Issues[n])
 		}
 	}
 	for _, a := range b.in.Head.Actions {
@@ -207,7 +209,8 @@ func (b *builder) actions(c *Coverage) {
 			continue
 		}
 		open, concern := false, false
-		for _, i := range a.Assessment.Issues {
+		for n := range a.Assessment.Issues {
+			i := &a.Assessment.Issues[n]
 			if i.Concern {
 				concern = true
 				continue
@@ -220,13 +223,13 @@ func (b *builder) actions(c *Coverage) {
 		case concern:
 			c.Semantic.Concerns++
 		case a.Assessment.IdentityEligible && a.Assessment.BindingEligible:
-			b.list(c, effect.Issue{
+			b.list(c, &effect.Issue{
 				Kind: "incomplete_surface", Subject: a.Tool.Name, ToolID: a.Tool.ID,
 				SourceID: a.Tool.Origin.SourceID, SourceType: a.Tool.Origin.Type, SourceRef: a.Tool.Origin.Ref,
 				Why: "The action is not known well enough to pass.",
 			})
 		case len(a.Tool.Issues) == 0 && b.in.Head.Graph.Eligible:
-			b.list(c, effect.Issue{
+			b.list(c, &effect.Issue{
 				Kind: "incomplete_tool_identity", Subject: a.Tool.Name, ToolID: a.Tool.ID,
 				SourceID: a.Tool.Origin.SourceID, SourceType: a.Tool.Origin.Type, SourceRef: a.Tool.Origin.Ref,
 				Why: "It is not clear which tool this action is, or who may call it.",
@@ -236,8 +239,8 @@ func (b *builder) actions(c *Coverage) {
 }
 
 func (b *builder) policies(c *Coverage) {
-	for _, i := range b.in.PolicyGaps {
-		b.list(c, i)
+	for n := range b.in.PolicyGaps {
+		b.list(c, &b.in.PolicyGaps[n])
 	}
 }
 
@@ -277,7 +280,7 @@ func (b *builder) extraction(c *Coverage) string {
 	// themselves; then the summary says so and they are listed for it.
 	if weak || b.in.Summary.ReviewRecommended {
 		for _, t := range low {
-			b.add(effect.Issue{
+			b.add(&effect.Issue{
 				Kind: "low_confidence_tool", Subject: t.Name, ToolID: t.ID, SourceType: t.Origin.Type, SourceRef: t.Origin.Ref,
 				Why: "The tool was read with low confidence.",
 			})

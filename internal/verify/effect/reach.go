@@ -21,9 +21,11 @@ func (b *binder) reach() {
 	if b.g.Root == "" {
 		return
 	}
-	from := map[string][]GraphEdge{}
-	for _, e := range b.g.Edges {
-		from[e.From] = append(from[e.From], e)
+	from := map[string][]*GraphEdge{} // handoffs only
+	for i := range b.g.Edges {
+		if e := &b.g.Edges[i]; e.To != "" {
+			from[e.From] = append(from[e.From], e)
+		}
 	}
 	sure := walk(from, map[string]step{b.g.Root: {}}, true)
 	maybe := walk(from, sure, false)
@@ -94,7 +96,7 @@ func path(steps map[string]step, id string) []string {
 
 // walk is the agents that are reached from those given. Only complete handoffs
 // are followed when complete is set.
-func walk(from map[string][]GraphEdge, start map[string]step, complete bool) map[string]step {
+func walk(from map[string][]*GraphEdge, start map[string]step, complete bool) map[string]step {
 	steps := make(map[string]step, len(start))
 	queue := make([]string, 0, len(start))
 	for id, s := range start {
@@ -108,7 +110,7 @@ func walk(from map[string][]GraphEdge, start map[string]step, complete bool) map
 		id := queue[0]
 		queue = queue[1:]
 		for _, e := range from[id] {
-			if e.To == "" || complete && !e.Complete {
+			if complete && !e.Complete {
 				continue
 			}
 			if _, seen := steps[e.To]; !seen {

@@ -8,6 +8,7 @@ package reader
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -110,6 +111,7 @@ func ReadLike(m *manifest.Manifest, tree fs.FS, each tool.Each, other *Record) (
 				read(first + i)
 			}
 		})
+		out.Tools = slices.Grow(out.Tools, min(count(0), MaxTools)-len(out.Tools))
 		for i := first; i < last; i++ {
 			if !done[i] {
 				read(i) // one before it cannot be read, and is optional

@@ -9,6 +9,7 @@ import (
 	"plimsoll.dev/internal/verify/decision"
 	"plimsoll.dev/internal/verify/delta"
 	"plimsoll.dev/internal/verify/effect"
+	"plimsoll.dev/internal/verify/tool"
 )
 
 type actionFactsJSON struct {
@@ -88,39 +89,41 @@ func known(c effect.Control) *bool {
 	return &c.Value
 }
 
-func actionFactsOf(s *effect.Surface) actionFactsJSON {
-	facts := actionFactsJSON{Actions: []actionJSON{}}
-	for _, a := range s.Actions {
-		as := &a.Assessment
-		row := actionJSON{
-			ID: a.ID, AgentID: a.AgentID, ToolID: a.Tool.ID, ToolName: a.Tool.Name, Provider: a.Provider, Operation: a.Operation,
-			Effect: string(a.Effect), RiskTags: list(a.RiskTags), Scopes: list(a.Scopes), AuthorityMode: Text(a.Mode),
-			AuthType: Text(a.AuthType), Credential: Text(a.Credential), Approval: approvalJSON{known(a.Approval), Text(a.Threshold)},
-			Confirmation: a.Confirmation,
-			Safeguards:   safeguardsJSON{known(a.Idempotency), known(a.AuditLog), known(a.Rollback), known(a.DryRun)},
-			Evidence:     evidenceJSON{Text(a.Owner), Text(a.Runbook), Text(a.ApprovalTicket)},
-			Inputs:       list(a.Inputs), Required: list(a.RequiredInputs), Declared: a.Declared != nil,
-			Assessment: assessmentJSON{
-				EffectStatus: string(as.EffectStatus), EffectConfidence: string(as.EffectConfidence), ControlEffects: []string{},
-				AuthorityStatus: string(as.AuthorityStatus), SurfaceComplete: as.SurfaceComplete, PassEligible: as.PassEligible,
-				Claims: []claimJSON{}, Issues: []string{},
-			},
-			IdentityHash: a.IdentityHash, SchemaHash: a.SchemaHash, PolicyHash: a.PolicyHash, RiskHash: a.RiskHash,
-		}
-		for _, e := range as.Control {
-			row.Assessment.ControlEffects = append(row.Assessment.ControlEffects, string(e))
-		}
-		for i := range as.Claims {
-			c := &as.Claims[i]
-			row.Assessment.Claims = append(row.Assessment.Claims, claimJSON{c.ID, c.Dimension, c.Value, string(c.Basis), c.Eligible})
-		}
-		for _, i := range as.Issues {
-			row.Assessment.Issues = append(row.Assessment.Issues, i.Kind)
-		}
-		row.Assessment.Issues = sortedSet(row.Assessment.Issues)
-		facts.Actions = append(facts.Actions, row)
-	}
+func actionFactsOf(s *effect.Surface, each tool.Each) actionFactsJSON {
+	facts := actionFactsJSON{Actions: make([]actionJSON, len(s.Actions))}
+	each.Do(len(s.Actions), func(i int) { facts.Actions[i] = actionOf(s.Actions[i]) })
 	return facts
+}
+
+func actionOf(a *effect.Action) actionJSON {
+	as := &a.Assessment
+	row := actionJSON{
+		ID: a.ID, AgentID: a.AgentID, ToolID: a.Tool.ID, ToolName: a.Tool.Name, Provider: a.Provider, Operation: a.Operation,
+		Effect: string(a.Effect), RiskTags: list(a.RiskTags), Scopes: list(a.Scopes), AuthorityMode: Text(a.Mode),
+		AuthType: Text(a.AuthType), Credential: Text(a.Credential), Approval: approvalJSON{known(a.Approval), Text(a.Threshold)},
+		Confirmation: a.Confirmation,
+		Safeguards:   safeguardsJSON{known(a.Idempotency), known(a.AuditLog), known(a.Rollback), known(a.DryRun)},
+		Evidence:     evidenceJSON{Text(a.Owner), Text(a.Runbook), Text(a.ApprovalTicket)},
+		Inputs:       list(a.Inputs), Required: list(a.RequiredInputs), Declared: a.Declared != nil,
+		Assessment: assessmentJSON{
+			EffectStatus: string(as.EffectStatus), EffectConfidence: string(as.EffectConfidence), ControlEffects: []string{},
+			AuthorityStatus: string(as.AuthorityStatus), SurfaceComplete: as.SurfaceComplete, PassEligible: as.PassEligible,
+			Claims: []claimJSON{}, Issues: []string{},
+		},
+		IdentityHash: a.IdentityHash, SchemaHash: a.SchemaHash, PolicyHash: a.PolicyHash, RiskHash: a.RiskHash,
+	}
+	for _, e := range as.Control {
+		row.Assessment.ControlEffects = append(row.Assessment.ControlEffects, string(e))
+	}
+	for i := range as.Claims {
+		c := &as.Claims[i]
+		row.Assessment.Claims = append(row.Assessment.Claims, claimJSON{c.ID, c.Dimension, c.Value, string(c.Basis), c.Eligible})
+	}
+	for _, i := range as.Issues {
+		row.Assessment.Issues = append(row.Assessment.Issues, i.Kind)
+	}
+	row.Assessment.Issues = sortedSet(row.Assessment.Issues)
+	return row
 }
 
 type actionDiffJSON struct {

@@ -222,7 +222,7 @@ type edgeJSON struct {
 }
 
 func bindingOf(g *effect.Graph) bindingJSON {
-	j := bindingJSON{Root: Text(g.Root), Status: g.Status, Eligible: g.Eligible, Agents: []nodeJSON{}, Edges: []edgeJSON{}}
+	j := bindingJSON{Root: Text(g.Root), Status: g.Status, Eligible: g.Eligible, Agents: []nodeJSON{}, Edges: make([]edgeJSON, 0, len(g.Edges))}
 	for _, n := range g.Nodes {
 		j.Agents = append(j.Agents, nodeJSON{n.ID, n.Name, Text(n.At.Path), Line(n.At.Start.Line)})
 	}
@@ -304,10 +304,10 @@ func New(in *Input) *Report {
 		Project:     projectJSON{m.Project.Name, Text(m.Project.Owner), Text(m.Project.Repo)},
 		Agent:       agentJSON{Text(head.Graph.Root), m.Agent.Name, list(m.Agent.Purpose), list(m.Agent.Prohibited), []string{}},
 		Environment: environmentJSON{m.Environment.Target, Text(m.Environment.PromotionFrom), Text(m.Environment.PromotionTo)},
-		Summary:     in.Summary, ReleaseDecision: in.Decision, Findings: []findingJSON{},
-		ToolInventory: []toolJSON{}, Binding: bindingOf(&head.Graph), PolicyGaps: []policyGapJSON{},
+		Summary:     in.Summary, ReleaseDecision: in.Decision,
+		ToolInventory: make([]toolJSON, 0, len(head.Catalog)), Binding: bindingOf(&head.Graph), PolicyGaps: []policyGapJSON{},
 		CapabilityFacts: list(in.facts()), Intentions: list(m.Agent.Purpose), Misalignments: []string{}, Scenarios: []string{},
-		ActionFacts: actionFactsOf(head), ActionDiff: actionDiffOf(in.Actions), CapabilityChange: ChangeOf(in),
+		ActionFacts: actionFactsOf(head, in.Each), ActionDiff: actionDiffOf(in.Actions), CapabilityChange: ChangeOf(in),
 		Protected: list(in.TrustRoots), Policy: in.Policy, HumanAck: []ackJSON{}, ReviewerSummary: in.ReviewerSummary(), AgentSummary: in.AgentSummary(),
 		Heuristics:    heuristicsJSON{in.NoHeuristics, len(in.Aside), []findingJSON{}},
 		PluginSurface: pluginSurfaceOf(head.Reading), Packs: list(in.Packs), Plugins: []string{}, Warnings: warningsOf(head), Baseline: in.Decision.Baseline, Generated: in.Generated,
@@ -316,9 +316,9 @@ func New(in *Input) *Report {
 	if r.Generated == nil {
 		r.Generated = map[string]string{}
 	}
-	for _, f := range in.findings() {
-		r.Findings = append(r.Findings, findingOf(f))
-	}
+	order := in.findings()
+	r.Findings = make([]findingJSON, len(order))
+	in.Each.Do(len(order), func(i int) { r.Findings[i] = findingOf(order[i]) })
 	for _, f := range decision.ReportOrder(in.Aside) {
 		r.Heuristics.Set = append(r.Heuristics.Set, findingOf(f))
 	}
