@@ -37,7 +37,7 @@ func (s *Service) ArtifactPut(ctx context.Context, by Caller, a ArtifactArgs) (*
 
 // delivers says whether a run of a phase delivers a kind of artifact.
 func delivers(p phase.Phase, kind phase.Proof) bool {
-	if kind == phase.BoundaryResult || kind == phase.VerifyResult {
+	if kind == phase.BoundaryResult || kind == phase.VerifyResult || kind == phase.ChangeDiff {
 		return p == phase.Build || p == phase.Stabilize || p == phase.Refactor
 	}
 	return slices.Contains(asked(p), ArtifactKind(kind))

@@ -17,9 +17,11 @@ import "strings"
 // One reading can leave what only the next one sees: behind --password, the
 // word --https://h is another flag until it is a masked URL. So a text is read
 // until nothing changes, which the second or third reading finds.
-func Text(s string) string {
+func Text(s string) string { return settled(s, false) }
+
+func settled(s string, source bool) string {
 	for {
-		masked := once(s)
+		masked := once(s, source)
 		if masked == s {
 			return s
 		}
@@ -27,8 +29,8 @@ func Text(s string) string {
 	}
 }
 
-func once(s string) string {
-	m := masker{in: s}
+func once(s string, source bool) string {
+	m := masker{in: s, source: source}
 	for m.at < len(s) {
 		if !isWord(s[m.at]) {
 			m.at++
@@ -52,6 +54,7 @@ type masker struct {
 	in     string
 	at     int // read so far
 	copied int // of in, what out stands for
+	source bool
 	out    strings.Builder
 }
 
@@ -109,7 +112,9 @@ func (m *masker) word(start, end int) {
 func (m *masker) url(start, end int) {
 	scheme, from := m.in[start:end], end+len("://")
 	if plain := scheme[strings.LastIndexAny(scheme, "+-.")+1:]; isWeb(plain) || hasSuffixFold(scheme, "http") || hasSuffixFold(scheme, "https") {
-		if to := m.urlEnd(from); from < to {
+		if to := m.urlEnd(from); m.source && harmless(m.in[from:to]) {
+			m.at = to
+		} else if from < to {
 			m.replace(start, to, webURL(scheme, m.in[from:to]))
 		}
 		return

@@ -56,6 +56,7 @@ const (
 	plainText = "text/plain; charset=utf-8"
 	jsonText  = "application/json"
 	markdown  = "text/markdown; charset=utf-8"
+	diffText  = "text/x-diff" // of files in whatever character set
 )
 
 // MediaType is the media type of a kind, "" for what is no artifact.
@@ -67,6 +68,8 @@ func MediaType(kind phase.Proof) string {
 		return jsonText
 	case phase.ReleaseNote:
 		return markdown
+	case phase.ChangeDiff:
+		return diffText
 	case phase.TaskSeedProof, phase.PublishGateProof, phase.EvidenceProof:
 	}
 	return ""
@@ -81,7 +84,7 @@ func FormOf(kind phase.Proof) Form {
 		return TestReportForm
 	case phase.ReviewResult:
 		return ReviewForm
-	case phase.BuildLog, phase.ErrorLog, phase.FailedTestLog, phase.ReleaseNote, phase.BoundaryResult, phase.VerifyResult,
+	case phase.BuildLog, phase.ErrorLog, phase.FailedTestLog, phase.ReleaseNote, phase.BoundaryResult, phase.VerifyResult, phase.ChangeDiff,
 		phase.TaskSeedProof, phase.PublishGateProof, phase.EvidenceProof:
 	}
 	return ""

@@ -58,6 +58,7 @@ const (
 	ReleaseNote       Proof = "release_note"
 	BoundaryResult    Proof = "boundary_result"
 	VerifyResult      Proof = "verify_result"
+	ChangeDiff        Proof = "change_diff"
 )
 
 // DefaultMaxReturns bounds the returns to Build that happen unattended.
