@@ -162,9 +162,9 @@ func TestTheVectorsOfTheSpecificationAreCounted(t *testing.T) {
 	}
 }
 
-// Every ruling on verification and on adoption stands where its specification is
+// Every ruling on verification, on adoption and on the path stands where its specification is
 // read, and the specification names no ruling that is not there.
-func TestRulingsOnVerificationStandInItsSpecification(t *testing.T) {
+func TestRulingsStandInTheirSpecifications(t *testing.T) {
 	text := func(path string) string {
 		b, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil {
@@ -173,12 +173,14 @@ func TestRulingsOnVerificationStandInItsSpecification(t *testing.T) {
 		return string(b)
 	}
 	verification, boundary := text("docs/spec/verification.md"), text("docs/spec/boundary.md")
+	path := text("docs/spec/contracts.md") + text("docs/spec/circle.md")
 	for _, record := range []struct {
 		mark, path, specification string
 		least                     int
 	}{
 		{"D70", "docs/decisions/0070-rulings-on-verification.md", verification, 100},
 		{"D80", "docs/decisions/0080-rulings-on-adoption.md", verification + boundary, 65},
+		{"D90", "docs/decisions/0090-rulings-on-the-path.md", path, 16},
 	} {
 		open := map[string]bool{}
 		for _, m := range regexp.MustCompile(`(?m)^\| ([A-Z]\d+) \|`).FindAllStringSubmatch(text(record.path), -1) {
