@@ -114,6 +114,22 @@ func correlation(t *testing.T, open Open) {
 		if got := ids(chains, func(c *pipeline.Chain) string { return string(c.ID) }); got != "IC-001 " {
 			t.Errorf("the chains of the path are %s", got)
 		}
+		contracts, err := r.Contracts(pipeline.ContractFilter{Correlations: []string{asked}}, pipeline.Page{})
+		if err != nil {
+			return err
+		}
+		if got := refs(contracts); got != "TS-001.1 " {
+			t.Errorf("the contracts of the path are %s", got)
+		}
+		for of, want := range map[string]string{asked: "run-1 ", "IC-002": ""} {
+			runs, err := r.Runs(pipeline.RunFilter{Correlations: []string{of}}, pipeline.Page{})
+			if err != nil {
+				return err
+			}
+			if got := ids(runs, func(r *pipeline.Run) string { return r.ExecutionID }); got != want {
+				t.Errorf("the runs of %s are %s", of, got)
+			}
+		}
 		events, err := r.Events(0, pipeline.EventFilter{Correlations: []string{asked}}, 0)
 		if err != nil {
 			return err
