@@ -2,6 +2,7 @@ package execution
 
 import (
 	"context"
+	"io"
 
 	"plimsoll.dev/internal/fault"
 )
@@ -38,7 +39,7 @@ func FindCommit(ctx context.Context, dir, revision, base string, environ []strin
 	if err != nil {
 		return Commit{}, fault.E(op, fault.Unavailable, "the two have no commit in common", err).WithHint("fetch more of the history")
 	}
-	if c.DiffHash, err = repo.diffHash(ctx, string(left), id); err != nil {
+	if c.DiffHash, err = repo.diffHash(ctx, string(left), id, io.Discard); err != nil {
 		return Commit{}, fault.E(op, fault.Unavailable, "the change could not be read", err)
 	}
 	return c, nil

@@ -56,6 +56,8 @@ func (r *Runner) put(ctx context.Context, f *folder, res *Result) (lost, silence
 			return err, nil
 		case unanswered(err) || barred(err):
 			return nil, err
+		case kind == phase.ChangeDiff: // one that does not know it does without
+			r.note("the service does not take the diff of run %s: %s", f.Run, short(err.Error()))
 		default:
 			r.fail(f, res, "the service refuses the artifact "+string(kind)+": "+err.Error())
 		}

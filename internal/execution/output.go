@@ -26,7 +26,7 @@ type capture struct {
 	log  *bufio.Writer
 	file *os.File
 	line []byte
-	key  bool // the line before was of a private key
+	key  privateKey
 	room int64
 	err  error
 }
@@ -38,17 +38,20 @@ const (
 	keyEnd   = "PRIVATE KEY-----"
 )
 
-// private masks the lines of a private key. Whatever looks unlike one ends it,
-// so that a log that only speaks of keys stays readable.
-func (c *capture) private(line string) string {
+// privateKey says whether the line before was of a private key.
+type privateKey bool
+
+// mask masks the lines of a private key. Whatever looks unlike one ends it, so
+// that a log that only speaks of keys stays readable.
+func (k *privateKey) mask(line string) string {
 	plain := strings.TrimSpace(line)
 	if begins := strings.Index(plain, keyBegin); begins >= 0 && strings.HasSuffix(plain, keyEnd) {
-		c.key = true
+		*k = true
 		return line
 	}
-	if c.key = c.key && plain != "" && !strings.ContainsFunc(plain, func(r rune) bool {
+	if *k = *k && privateKey(plain != "" && !strings.ContainsFunc(plain, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '+' && r != '/' && r != '='
-	}); c.key {
+	})); bool(*k) {
 		return "<redacted>"
 	}
 	return line
@@ -86,7 +89,7 @@ func (c *capture) flush() {
 	if trimmed, ok := strings.CutSuffix(text, "\n"); ok {
 		text, end = trimmed, "\n"
 	}
-	text = c.private(redact.Text(text)) + end
+	text = c.key.mask(redact.Text(text)) + end
 	c.line = c.line[:0]
 	if _, err := io.WriteString(c.watch, text); err != nil {
 		c.watch = io.Discard

@@ -275,8 +275,8 @@ func (r *repository) commit(ctx context.Context, revision string) (string, error
 
 // diffHash is the hash of docs/spec/contracts.md §10.3: over the bytes of the
 // full-index, binary, uncoloured diff from base to head, with everything else
-// that a setting could change at git's own default.
-func (r *repository) diffHash(ctx context.Context, base, head string) (string, error) {
+// that a setting could change at git's own default. What it is over goes to seen.
+func (r *repository) diffHash(ctx context.Context, base, head string, seen io.Writer) (string, error) {
 	cmd := r.start(ctx, nil, nil, []string{
 		"-c", "diff.orderFile=" + os.DevNull, "-c", "diff.suppressBlankEmpty=false", "-c", "diff.renameLimit=32767",
 		"-c", "attr.tree=", "-c", "core.bigFileThreshold=512m",
@@ -286,7 +286,7 @@ func (r *repository) diffHash(ctx context.Context, base, head string) (string, e
 	})
 	sum := sha256.New()
 	said := bounded{room: 4 << 10}
-	cmd.Stdout, cmd.Stderr = sum, &said
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(sum, seen), &said
 	if err := cmd.Run(); err != nil {
 		return "", failure("diff", said.kept, err)
 	}

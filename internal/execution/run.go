@@ -290,6 +290,7 @@ func (w *work) account(ctx context.Context, repo *repository, e ending, report R
 func (r *Runner) account(ctx context.Context, f *folder, repo *repository, e ending, report Report, note []byte, at time.Time) error {
 	at = at.UTC().Truncate(time.Millisecond)
 	head, diffHash, files := f.Base, emptyDiff, []artifact.File(nil)
+	change := newChange(secrets(r.conf.Environ, r.conf.Pass))
 	fail := func(err error) {
 		if e.reason == "" {
 			e = ending{-1, err.Error()}
@@ -300,7 +301,7 @@ func (r *Runner) account(ctx context.Context, f *folder, repo *repository, e end
 		if err != nil {
 			f.Left = true
 			fail(fmt.Errorf("find what the command did: %w", err))
-		} else if hash, err := repo.diffHash(ctx, f.Base, s.head); err != nil {
+		} else if hash, err := repo.diffHash(ctx, f.Base, s.head, change); err != nil {
 			fail(err)
 		} else if files, err = repo.files(ctx, f.Base, s.head); err != nil {
 			fail(err)
@@ -336,6 +337,11 @@ func (r *Runner) account(ctx context.Context, f *folder, repo *repository, e end
 	}
 	for _, a := range f.artifacts(outcome, checks, log, report.testReport(f.Command, e, f.Started, at), note, v.text) {
 		if err := f.spool(a.kind, a.bytes); err != nil {
+			return err
+		}
+	}
+	if diff := change.text(); diffHash != emptyDiff && f.Phase != phase.Publish {
+		if err := f.spool(phase.ChangeDiff, diff); err != nil {
 			return err
 		}
 	}
