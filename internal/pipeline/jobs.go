@@ -78,7 +78,7 @@ func (s *Service) Work(ctx context.Context, a Attempt) error {
 		return s.RunEvidence(ctx, a)
 	case JobSweep:
 		return s.RunSweep(ctx, a)
-	case JobPing: // the adapter's
+	case JobPing, JobResult: // the adapter's, and the circle's
 	}
 	return fault.E("pipeline.Run", fault.Internal, "the job "+string(a.Kind)+" has no use case", nil)
 }

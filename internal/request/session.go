@@ -268,15 +268,15 @@ func JobKinds() []pipeline.JobKind {
 
 // Work runs the use case of a job, whichever kind it is.
 func (s *Service) Work(ctx context.Context, a pipeline.Attempt) error {
-	switch a.Kind {
-	case JobStep:
-		pipeline.Traced(ctx, string(a.Chain)) // the request
-		return s.runStep(ctx, a)
-	case JobSettle:
-		pipeline.Traced(ctx, string(a.Chain))
-		return s.runSettle(ctx, a)
-	case pipeline.JobResult:
+	if a.Kind == pipeline.JobResult {
 		return s.runResult(ctx, a)
+	}
+	pipeline.Traced(ctx, string(a.Chain)) // of a job of the circle's own, the request
+	if a.Kind == JobStep {
+		return s.runStep(ctx, a)
+	}
+	if a.Kind == JobSettle {
+		return s.runSettle(ctx, a)
 	}
 	return fault.E("request.Work", fault.Internal, "the job "+string(a.Kind)+" has no use case", nil)
 }
