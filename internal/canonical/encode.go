@@ -101,6 +101,15 @@ func (s Spelling) AppendOf(dst []byte, v any, without ...string) ([]byte, error)
 	return e.dst, e.err
 }
 
+// AppendUnordered is AppendOf with the entries of every list in the order of their
+// own text: the order in which something is listed is then no difference. Lists of
+// values that only encoding/json knows keep theirs.
+func (s Spelling) AppendUnordered(dst []byte, v any) ([]byte, error) {
+	e := encoder{dst: dst, line: true, sorted: true, unordered: true, spelling: s}
+	e.value(reflect.ValueOf(v))
+	return e.dst, e.err
+}
+
 // encoder writes what encoding/json would, without a buffer for each value: the
 // artifacts of a large repository are tens of megabytes.
 type encoder struct {
@@ -112,6 +121,8 @@ type encoder struct {
 	line    bool // everything in one line
 	sorted  bool // members by name, in spelling
 	without []string
+
+	unordered bool // entries of lists by their text
 
 	spelling Spelling
 	err      error
@@ -230,6 +241,11 @@ func listWriter(t reflect.Type) writer {
 		rows := !e.line
 		e.dst = append(e.dst, '[')
 		e.depth++
+		if e.unordered && n > 1 {
+			e.byText(of, v)
+			e.close(n, ']', false)
+			return
+		}
 		if rows && e.each != nil && n > 2*share {
 			e.shared(of, v)
 			e.close(n, ']', rows)
@@ -267,6 +283,25 @@ func (e *encoder) shared(of writer, v reflect.Value) {
 		if e.err == nil {
 			e.err = shares[i].err
 		}
+	}
+}
+
+// byText writes the entries of a list in the order of their text.
+func (e *encoder) byText(of writer, v reflect.Value) {
+	own := encoder{line: true, sorted: true, unordered: true, spelling: e.spelling, depth: e.depth}
+	texts := make([][]byte, v.Len())
+	for i := range texts {
+		from := len(own.dst)
+		of(&own, v.Index(i))
+		texts[i] = own.dst[from:len(own.dst):len(own.dst)]
+	}
+	slices.SortFunc(texts, bytes.Compare)
+	for i, text := range texts {
+		e.next(i, false)
+		e.dst = append(e.dst, text...)
+	}
+	if e.err == nil {
+		e.err = own.err
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -118,6 +119,52 @@ func TestTheCanonicalSpellingOfAnyValueIsItsReorderedText(t *testing.T) {
 				if want := s.Reorder(nil, text, without...); err != nil || !bytes.Equal(got, want) {
 					t.Fatalf("%v\ngot  %s\nwant %s", err, got, want)
 				}
+			}
+		}
+	})
+}
+
+// byText is a decoded value whose lists are in the order of their entries' text.
+func byText(s canonical.Spelling, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			v[k] = byText(s, v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = byText(s, v[i])
+		}
+		slices.SortFunc(v, func(a, b any) int { return strings.Compare(s.String(a), s.String(b)) })
+	}
+	return v
+}
+
+func TestUnorderedListsAreWrittenByTheirText(t *testing.T) {
+	type set struct {
+		Words []string       `json:"words"`
+		Inner []set          `json:"inner"`
+		Any   map[string]any `json:"any"`
+	}
+	words := rapid.SliceOfN(rapid.OneOf(rapid.StringMatching(`[ab "!é]{0,3}`), rapid.String()), 0, 4)
+	leaf := rapid.Custom(func(t *rapid.T) set {
+		return set{Words: words.Draw(t, "words"), Inner: []set{}, Any: map[string]any{"words": words.Draw(t, "more"), "n": 1}}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		v := set{Words: words.Draw(t, "words"), Inner: rapid.SliceOfN(leaf, 0, 4).Draw(t, "inner")}
+		for _, s := range []canonical.Spelling{canonical.UTF8, canonical.Spaced} {
+			got, err := s.AppendUnordered([]byte("x"), &v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var read any
+			d := json.NewDecoder(bytes.NewReader(encoded(t, &v, "")))
+			d.UseNumber()
+			if err := d.Decode(&read); err != nil {
+				t.Fatal(err)
+			}
+			if want := "x" + s.String(byText(s, read)); string(got) != want {
+				t.Fatalf("got\n%s\nwant\n%s", got, want)
 			}
 		}
 	})

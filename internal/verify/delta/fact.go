@@ -240,8 +240,7 @@ func factOf(s *effect.Surface, a *effect.Action) Fact {
 
 // CapabilityID is the id of the fact of an action, without the rest of it.
 func CapabilityID(a *effect.Action) string {
-	identity := identityOf(a)
-	return "cap_" + new(hasher).short(identity.object())
+	return "cap_" + short(identityOf(a))
 }
 
 func identityOf(a *effect.Action) Identity {
@@ -350,74 +349,23 @@ func (f *Fact) hashes() Hashes {
 	defer hashers.Put(h)
 	inputs, required, _ := f.inputs()
 	return Hashes{
-		Identity: h.short(f.Identity.object()),
-		Binding:  h.short(f.Semantic.bindingObject()),
-		Effect:   h.short(f.Effect.object()),
-		Authority: h.short(canonical.Object{
-			{Key: "authority", Value: f.Authority.object()},
-			{Key: "mode", Value: f.mode()},
-		}),
-		Control: h.short(f.Controls.object()),
-		Schema: h.short(canonical.Object{
-			{Key: "input_fields", Value: inputs},
-			{Key: "required_input_fields", Value: required},
-		}),
+		Identity: h.short(&f.Identity),
+		Binding:  h.short(f.Semantic.way()),
+		Effect:   h.short(&f.Effect),
+		Authority: h.short(struct {
+			Authority *Authority `json:"authority"`
+			Mode      string     `json:"mode"`
+		}{&f.Authority, f.mode()}),
+		Control: h.short(&f.Controls),
+		Schema: h.short(struct {
+			Inputs   []string `json:"input_fields"`
+			Required []string `json:"required_input_fields"`
+		}{inputs, required}),
 		Risk: h.short(f.RiskTags),
-		Evidence: h.short(canonical.Object{
-			{Key: "assessment", Value: f.Semantic.knownObject()},
-			{Key: "source", Value: f.Evidence.object()},
-		}),
-	}
-}
-
-func (i *Identity) object() canonical.Object {
-	return canonical.Object{
-		{Key: "agent_id", Value: i.AgentID},
-		{Key: "operation", Value: i.Operation},
-		{Key: "provider", Value: i.Provider},
-		{Key: "resource", Value: i.Resource},
-		{Key: "scope", Value: i.Scope},
-		{Key: "subject_kind", Value: i.SubjectKind},
-		{Key: "tool_id", Value: i.ToolID},
-		{Key: "tool_name", Value: i.ToolName},
-	}
-}
-
-func (e *Effects) object() canonical.Object {
-	return canonical.Object{
-		{Key: "code_execution", Value: e.CodeExecution},
-		{Key: "effect", Value: string(e.Effect)},
-		{Key: "externally_visible", Value: e.ExternallyVisible},
-		{Key: "financial", Value: e.Financial},
-		{Key: "handles_sensitive_data", Value: e.HandlesSensitiveData},
-		{Key: "high_risk", Value: e.HighRisk},
-		{Key: "idempotency_known", Value: optional(e.IdempotencyKnown)},
-		{Key: "reversibility", Value: e.Reversibility},
-	}
-}
-
-func (a *Authority) object() canonical.Object {
-	return canonical.Object{
-		{Key: "auth_type", Value: a.AuthType.value()},
-		{Key: "broad_scopes", Value: a.BroadScopes},
-		{Key: "credential_mode", Value: a.CredentialMode.value()},
-		{Key: "scopes", Value: a.Scopes},
-		{Key: "source", Value: a.Source.value()},
-	}
-}
-
-func (c *Controls) object() canonical.Object {
-	return canonical.Object{
-		{Key: "approval_required", Value: optional(c.ApprovalRequired)},
-		{Key: "approval_threshold", Value: c.ApprovalThreshold.value()},
-		{Key: "confirmation_required", Value: c.ConfirmationRequired},
-		{Key: "evidence_approval_ticket", Value: c.EvidenceApprovalTicket.value()},
-		{Key: "evidence_owner", Value: c.EvidenceOwner.value()},
-		{Key: "evidence_runbook", Value: c.EvidenceRunbook.value()},
-		{Key: "safeguard_audit_log", Value: optional(c.SafeguardAuditLog)},
-		{Key: "safeguard_dry_run", Value: optional(c.SafeguardDryRun)},
-		{Key: "safeguard_idempotency", Value: optional(c.SafeguardIdempotency)},
-		{Key: "safeguard_rollback", Value: optional(c.SafeguardRollback)},
+		Evidence: h.short(struct {
+			Known  *known    `json:"assessment"`
+			Source *Evidence `json:"source"`
+		}{f.Semantic.known(), &f.Evidence}),
 	}
 }
 

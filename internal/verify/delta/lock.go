@@ -150,36 +150,41 @@ func summaryOf(facts []Fact) LockSummary {
 	return s
 }
 
+// semanticRow is a capability without the place of its evidence.
+type semanticRow struct {
+	Authority string `json:"authority_hash"`
+	Binding   string `json:"binding_hash"`
+	Control   string `json:"control_hash"`
+	Effect    string `json:"effect_hash"`
+	ID        string `json:"id"`
+	Identity  string `json:"identity_hash"`
+	Risk      string `json:"risk_hash"`
+	Schema    string `json:"schema_hash"`
+}
+
 func semanticSet(facts []Fact) string {
-	rows := make([]canonical.Object, len(facts))
+	rows := make([]semanticRow, len(facts))
 	for i := range facts {
 		h := &facts[i].Hashes
-		rows[i] = canonical.Object{
-			{Key: "authority_hash", Value: h.Authority},
-			{Key: "binding_hash", Value: h.Binding},
-			{Key: "control_hash", Value: h.Control},
-			{Key: "effect_hash", Value: h.Effect},
-			{Key: "id", Value: facts[i].ID},
-			{Key: "identity_hash", Value: h.Identity},
-			{Key: "risk_hash", Value: h.Risk},
-			{Key: "schema_hash", Value: h.Schema},
-		}
+		rows[i] = semanticRow{h.Authority, h.Binding, h.Control, h.Effect, facts[i].ID, h.Identity, h.Risk, h.Schema}
 	}
-	return setHash(byID(rows))
+	slices.SortFunc(rows, func(a, b semanticRow) int { return compare(a.ID, b.ID) })
+	return setHash(rows)
+}
+
+// evidenceRow is a capability with the place of its evidence alone.
+type evidenceRow struct {
+	Evidence string `json:"evidence_hash"`
+	ID       string `json:"id"`
 }
 
 func evidenceSet(facts []Fact) string {
-	rows := make([]canonical.Object, len(facts))
+	rows := make([]evidenceRow, len(facts))
 	for i := range facts {
-		rows[i] = canonical.Object{{Key: "evidence_hash", Value: facts[i].Hashes.Evidence}, {Key: "id", Value: facts[i].ID}}
+		rows[i] = evidenceRow{facts[i].Hashes.Evidence, facts[i].ID}
 	}
-	return setHash(byID(rows))
-}
-
-func byID(rows []canonical.Object) []canonical.Object {
-	id := func(o canonical.Object) string { s, _ := o.Get("id").(string); return s }
-	slices.SortFunc(rows, func(a, b canonical.Object) int { return compare(id(a), id(b)) })
-	return rows
+	slices.SortFunc(rows, func(a, b evidenceRow) int { return compare(a.ID, b.ID) })
+	return setHash(rows)
 }
 
 func compare(a, b string) int {

@@ -1,8 +1,6 @@
 package delta
 
 import (
-	"slices"
-
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/tool"
@@ -262,38 +260,49 @@ func (f *Fact) mode() string {
 	return f.Semantic.Authority.Mode
 }
 
-// bindingObject is what the binding hash covers: the way from the root agent,
-// not where in a file the way is written, nor how well it is known.
-func (s *Semantic) bindingObject() canonical.Object {
-	if s == nil || s.Binding == nil {
-		return canonical.Object{}
-	}
-	return canonical.Object{
-		{Key: "reachable_path", Value: canonical.UTF8.String(s.Binding.Path)}, // a text: its order counts
-		{Key: "root_agent_id", Value: s.Binding.RootAgentID.value()},
-	}
+// way is how the root agent reaches a tool.
+type way struct {
+	Path string `json:"reachable_path"` // a text: its order counts
+	Root Text   `json:"root_agent_id"`
 }
 
-// knownObject is what the evidence hash covers besides the place of the tool:
-// how well everything is known and by which claims, without their places.
-func (s *Semantic) knownObject() canonical.Object {
-	if s == nil {
-		return canonical.Object{}
+// way is what the binding hash covers: the way from the root agent, not where in
+// a file the way is written, nor how well it is known.
+func (s *Semantic) way() way {
+	return way{canonical.UTF8.String(s.Binding.Path), s.Binding.RootAgentID}
+}
+
+// known is what the evidence hash covers besides the place of the tool: how well
+// everything is known and by which claims, without their places.
+type known struct {
+	Claims          []knownClaim `json:"claims"`
+	AuthorityStatus string       `json:"semantic_assessment.authority.status"`
+	BindingStatus   string       `json:"semantic_assessment.binding.status"`
+	Confidence      string       `json:"semantic_assessment.effect.confidence"`
+	EffectStatus    string       `json:"semantic_assessment.effect.status"`
+	IdentityStatus  string       `json:"semantic_assessment.identity.status"`
+	PassEligible    bool         `json:"semantic_assessment.pass_eligible"`
+}
+
+type knownClaim struct {
+	Basis     string `json:"basis"`
+	Dimension string `json:"dimension"`
+	Eligible  bool   `json:"policy_eligible"`
+	Value     string `json:"value"`
+}
+
+func (s *Semantic) known() *known {
+	k := &known{
+		Claims: []knownClaim{}, AuthorityStatus: string(s.Authority.Status), BindingStatus: s.Binding.Status,
+		Confidence: string(s.Effect.Confidence), EffectStatus: string(s.Effect.Status), IdentityStatus: s.Identity.Status, PassEligible: s.PassEligible,
 	}
-	claims := []any{}
-	for _, c := range slices.Concat(s.Effect.Claims, s.Authority.Claims) {
-		claims = append(claims, canonical.Object{
-			{Key: "basis", Value: string(c.Basis)},
-			{Key: "dimension", Value: c.Dimension},
-			{Key: "policy_eligible", Value: c.PolicyEligible},
-			{Key: "value", Value: c.Value},
-		})
+	for _, claims := range [][]SemanticClaim{s.Effect.Claims, s.Authority.Claims} {
+		for i := range claims {
+			c := &claims[i]
+			k.Claims = append(k.Claims, knownClaim{string(c.Basis), c.Dimension, c.PolicyEligible, c.Value})
+		}
 	}
-	o := canonical.Object{{Key: "claims", Value: claims}}
-	for _, status := range s.statuses() {
-		o = append(o, canonical.Member{Key: status.field, Value: status.value})
-	}
-	return o
+	return k
 }
 
 type status struct {
