@@ -203,7 +203,7 @@ const softMemory = 384 << 20
 
 // lazyCollector is how much the heap grows, in percent, before it is collected:
 // a run is over soon, and a fifth of it went into collecting what it still needs.
-const lazyCollector = 400
+const lazyCollector = 800
 
 // run verifies, writes the artifacts and prints the result.
 func (f *verifyFlags) run(ctx context.Context, env Env) error {

@@ -1,7 +1,6 @@
 package decision
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -277,12 +276,9 @@ func inventoryKey(framework string) *string {
 // pretty is JSON as artifacts have it: two blanks, declared order, one newline
 // at the end. The values are made of types that always have a JSON form.
 func pretty(v any) []byte {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
+	text, err := canonical.Document(v)
+	if err != nil {
 		panic("decision: " + err.Error())
 	}
-	return []byte(b.String())
+	return text
 }
