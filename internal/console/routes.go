@@ -35,6 +35,7 @@ func (c *Console) routes() []route {
 		{"POST", "/signin", c.signIn, true},
 		{"POST", "/signout", c.signOut, true},
 		{"POST", "/settings/language", c.setLanguage, true},
+		{"GET", "/health", c.health, false},
 	}
 }
 

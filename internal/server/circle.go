@@ -75,12 +75,15 @@ func (s *Server) newCircle() (*request.Service, error) {
 		if err != nil {
 			return nil, err
 		}
-		if conf.Model, err = model.New(model.Config{
+		asked, err := model.New(model.Config{
 			API: model.API(s.conf.ModelAPI), BaseURL: s.conf.ModelURL, Model: s.conf.ModelName, Key: key, Plain: s.conf.ModelPlain,
 			Secrets: sc, Random: rand.Reader,
-		}); err != nil {
+		})
+		if err != nil {
 			return nil, err
 		}
+		s.condition.model = &watched{Model: asked, now: time.Now}
+		conf.Model = s.condition.model
 	}
 	return request.New(conf)
 }

@@ -31,7 +31,7 @@ func (s *Server) newConsole(signer *auditlog.Signer) (*console.Console, error) {
 	secret := sha256.Sum256(append([]byte("plimsoll console\x00"), key...))
 	conf := console.Config{
 		Contracts: s.service, Circle: s.circle, Signer: signer, Log: s.log, Now: time.Now, Version: s.options.Version, Secret: secret[:],
-		Client: s.client, Secure: s.secure,
+		Client: s.client, Secure: s.secure, Condition: s.measure,
 	}
 	if s.login != nil {
 		conf.SignIn, conf.SignedIn = login.Path, s.login.Token

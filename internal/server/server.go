@@ -60,15 +60,19 @@ type Server struct {
 	log       *slog.Logger
 	telemetry *telemetry
 	store     *store.Store
+	read      *sql.DB // of the database, for what is looked at beside the store
 	queue     *queue.Queue
 	api       *api.API
 	login     *login.Login // nil without an issuer
 	console   *console.Console
 	courier   *webhook.Courier
+	condition condition
 	service   *pipeline.Service
 	circle    *request.Service
 	handler   http.Handler
 	origin    string // of the audit log
+	node      string // names this process
+	started   time.Time
 	closers   []func() error
 }
 
@@ -101,6 +105,7 @@ func New(ctx context.Context, conf Config, options Options) (_ *Server, err erro
 		return s.telemetry.stop(ctx)
 	})
 	node := "node-" + randomText(8)
+	s.node, s.started = node, time.Now()
 	driver, err := s.open(ctx, node)
 	if err != nil {
 		return nil, err
@@ -196,6 +201,7 @@ func (s *Server) open(ctx context.Context, node string) (queue.Driver, error) {
 		}
 		driver = queue.Postgres(db.Write)
 	}
+	s.read = db.Read
 	s.closers = append(s.closers, func() error { return db.Close() })
 	if err := queue.Migrate(ctx, driver); err != nil {
 		return driver, err
@@ -208,7 +214,7 @@ func (s *Server) open(ctx context.Context, node string) (queue.Driver, error) {
 		Enqueue: func(ctx context.Context, tx *sql.Tx, jobs []pipeline.Job) error {
 			return inserter.Enqueue(ctx, tx, jobs)
 		},
-		Origin: s.origin, Node: node,
+		Origin: s.origin, Node: node, Version: s.options.Version,
 	})
 	return driver, err
 }
