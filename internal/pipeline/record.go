@@ -123,11 +123,12 @@ type Chain struct {
 }
 
 // ChainFilter selects chains, as ContractFilter does contracts. States are
-// those of the intent.
+// those of the intent, Levels those of the gate.
 type ChainFilter struct {
 	IDs           []contract.ID
 	Phases        []Phase
 	States        []contract.State
+	Levels        []contract.Level
 	Creators      []contract.ActorID
 	Repositories  []string
 	HeadCommits   []string

@@ -53,6 +53,9 @@ func (r *reader) Chains(f pipeline.ChainFilter, p pipeline.Page) ([]*pipeline.Ch
 		w.args = intent.args
 		w.add("EXISTS (SELECT 1 FROM contracts i" + intent.String() + ")")
 	}
+	if len(f.Levels) > 0 {
+		w.add("EXISTS (SELECT 1 FROM contracts g WHERE g.chain = chains.id AND g.head AND g.kind = 'PublishGate' AND g.level IN " + among(w, f.Levels) + ")")
+	}
 	w.within("updated_at", f.UpdatedSince, f.UpdatedBefore)
 	return rows(r, "store.Chains", "list chains", scanChain,
 		`SELECT `+keptChain+` FROM chains`+w.page(p, "updated_at", "id"), w.args...)

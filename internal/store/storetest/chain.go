@@ -62,6 +62,17 @@ func chains(t *testing.T, open Open) {
 				}
 				c.Phase, c.Repository = []pipeline.Phase{"Build", "", "Publish"}[i], "plimsoll"
 				c.HeadCommit, c.DiffHash = "head-"+string(id), "diff-"+string(id)
+				if id == "IC-003" {
+					for _, row := range []*pipeline.Contract{
+						wrap(task(tx, "TS-001", id, contract.Active, 1), id, pipeline.Ref{ID: id, Version: 1}),
+						wrap(acceptance(tx, "AC-001", "TS-001", contract.Active, contract.Passed, 1), id, pipeline.Ref{ID: "TS-001", Version: 1}),
+						wrap(gate(tx, "PG-001", "AC-001", 1), id, pipeline.Ref{ID: "AC-001", Version: 1}),
+					} {
+						if err := tx.CreateContract(row); err != nil {
+							return err
+						}
+					}
+				}
 				return tx.UpdateChain(c)
 			})
 		}
@@ -75,6 +86,8 @@ func chains(t *testing.T, open Open) {
 				{"id", pipeline.ChainFilter{IDs: []contract.ID{"IC-001"}}, "IC-001 "},
 				{"phase", pipeline.ChainFilter{Phases: []pipeline.Phase{"Build", "Publish"}}, "IC-003 IC-001 "},
 				{"state of the intent", pipeline.ChainFilter{States: []contract.State{contract.Draft}}, "IC-002 "},
+				{"level of the gate", pipeline.ChainFilter{Levels: []contract.Level{contract.High}, States: []contract.State{contract.Active}}, "IC-003 "},
+				{"a level no gate has", pipeline.ChainFilter{Levels: []contract.Level{contract.Low}}, ""},
 				{"creator", pipeline.ChainFilter{Creators: []contract.ActorID{"ada"}, IDs: []contract.ID{"IC-003"}}, "IC-003 "},
 				{"nobody's", pipeline.ChainFilter{Creators: []contract.ActorID{"eve"}}, ""},
 				{"head", pipeline.ChainFilter{Repositories: []string{"plimsoll"}, HeadCommits: []string{"head-IC-002"}}, "IC-002 "},
