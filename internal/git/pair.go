@@ -24,6 +24,11 @@ type PairRequest struct {
 	Head      string // as given; empty for the working tree
 	NoBase    bool
 	Environ   []string
+
+	// Meanwhile is called once both sides are open, with the head from the
+	// manifest's folder and the manifest's name in it, while git reads the change;
+	// nil for nothing.
+	Meanwhile func(head fs.FS, manifest string)
 }
 
 // Gap says why a change could not be read in full. The words are the reasons of
@@ -140,7 +145,13 @@ func (p *Pair) open(ctx context.Context, req *PairRequest) (err error) {
 	if p.Gap != nil {
 		return nil
 	}
-	return p.readChange(ctx, req)
+	if req.Meanwhile == nil {
+		return p.readChange(ctx, req)
+	}
+	done := make(chan error, 1)
+	go func() { done <- p.readChange(ctx, req) }()
+	req.Meanwhile(p.Head, path.Base(p.Manifest))
+	return <-done
 }
 
 // commit is the id of the commit that a flag's ref names; errObjectMissing when

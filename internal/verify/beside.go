@@ -43,7 +43,7 @@ func (r *Run) Also(b Beside) (*Run, error) {
 		return r, nil
 	}
 	in := *r.Input
-	in.Head, in.HeadRoot, in.beside = b.Dir, b.Root, &b
+	in.Head, in.HeadRoot, in.Ahead, in.beside = b.Dir, b.Root, nil, &b
 	other, err := Verify(in)
 	if err != nil || other.CanMerge {
 		return r, err

@@ -104,6 +104,20 @@ func read(tree fs.FS, opt LoadOptions, other *loading) (*loading, error) {
 	return l, nil
 }
 
+// Ahead is a head whose sources were read before it was known what changed.
+type Ahead struct {
+	head *loading
+	err  error
+}
+
+// ReadAhead reads what Verify will read of the head. The tree's root is the
+// manifest's folder.
+func ReadAhead(head fs.FS, opt LoadOptions) *Ahead {
+	a := &Ahead{}
+	a.head, a.err = read(head, opt, nil)
+	return a
+}
+
 // resolve says what the tools of the side may do. What the other side has alike
 // is judged once; other may be nil.
 func (l *loading) resolve(other *Side) (*Side, error) {

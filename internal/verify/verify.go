@@ -48,6 +48,7 @@ type Input struct {
 
 	Options Options
 	Each    tool.Each // does independent work; nil for one after the other
+	Ahead   *Ahead    // Head, as it was read already; nil when it was not
 
 	beside *Beside // the state of the head that is judged, when it is not the working tree
 }
@@ -206,8 +207,13 @@ func joined(codes []string) string {
 // loadSides reads both sides and says what their tools may do: the head, then what
 // is different at the base, which is read while the head is judged.
 func (r *Run) loadSides() {
-	head, err := r.read(r.Input.Head, nil)
-	if r.Err = err; err != nil {
+	var head *loading
+	if a := r.Input.Ahead; a != nil {
+		head, r.Err = a.head, a.err
+	} else {
+		head, r.Err = r.read(r.Input.Head, nil)
+	}
+	if r.Err != nil {
 		return
 	}
 	var base *loading

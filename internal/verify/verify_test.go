@@ -121,6 +121,26 @@ func TestABaseNeedNotBeReadToBeCompared(t *testing.T) {
 	}
 }
 
+// A head that was read while nobody knew yet what changed is judged as if it were
+// read then, also one that cannot be.
+func TestAHeadMayBeReadAhead(t *testing.T) {
+	base := map[string]string{"shipgate.yaml": readOnly, "tools.json": getOrder}
+	for name, head := range map[string]map[string]string{
+		"readable":    {"shipgate.yaml": readOnly, "tools.json": strings.Replace(getOrder, "get_order", "wipe_order", 1)},
+		"no list":     {"shipgate.yaml": readOnly, "tools.json": "{"},
+		"no manifest": {"tools.json": getOrder},
+	} {
+		want := artifacts(t, run(t, base, head, nil))
+		got := artifacts(t, run(t, base, head, func(in *verify.Input) {
+			in.Ahead = verify.ReadAhead(in.Head, verify.LoadOptions{Name: "shipgate.yaml", Today: today})
+			in.Head = tree(nil) // it is not read again
+		}))
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: the artifacts differ", name)
+		}
+	}
+}
+
 func artifacts(t *testing.T, r *verify.Run) map[string]string {
 	t.Helper()
 	list, err := r.Artifacts("out", verify.Program{Version: "1"})

@@ -114,7 +114,7 @@ func (e *capabilityExport) run(ctx context.Context, env Env) error {
 
 // lock is the capability lock of the working tree.
 func (e *capabilityExport) lock(ctx context.Context, env Env) (*delta.Lock, error) {
-	pair, err := e.side.open(ctx, env)
+	pair, err := e.side.open(ctx, env, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func (f *verifyFlags) doctor(ctx context.Context, env Env) error {
 	if err := f.shape(); err != nil {
 		return err
 	}
-	pair, err := f.open(ctx, env)
+	pair, err := f.open(ctx, env, nil)
 	if err != nil {
 		return err
 	}

@@ -177,7 +177,7 @@ func verifyFolder(ctx context.Context, env Env, dir string) hook.Finding {
 	if env.lookup("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(softMemory)
 	}
-	pair, err := f.open(ctx, env)
+	pair, err := f.open(ctx, env, f.readAhead(env))
 	if err != nil {
 		return hook.Failed("the verification that is owed did not work")
 	}

@@ -57,6 +57,8 @@ type verifyFlags struct {
 	packs                                                    []string
 	scan                                                     bool
 	given                                                    func(flag string) bool
+
+	ahead *verify.Ahead // what was read of the head while the change was read
 }
 
 // reportsFolder is where artifacts go unless somebody says otherwise.
@@ -216,7 +218,7 @@ func (f *verifyFlags) run(ctx context.Context, env Env) error {
 	if env.lookup("GOGC") == "" {
 		debug.SetGCPercent(lazyCollector)
 	}
-	pair, err := f.open(ctx, env)
+	pair, err := f.open(ctx, env, f.readAhead(env))
 	if err != nil {
 		return err
 	}
@@ -249,9 +251,21 @@ func (f *verifyFlags) run(ctx context.Context, env Env) error {
 	return f.exit(run)
 }
 
-func (f *verifyFlags) open(ctx context.Context, env Env) (*git.Pair, error) {
+// readAhead reads the sources of the head; nil for a preview, which reads none.
+func (f *verifyFlags) readAhead(env Env) func(fs.FS, string) {
+	if f.preview {
+		return nil
+	}
+	return func(head fs.FS, name string) {
+		f.ahead = verify.ReadAhead(head, verify.LoadOptions{Name: name, Today: f.date(env), Packs: f.packs, Each: verification.Each})
+	}
+}
+
+// open opens the change. meanwhile is as in git.PairRequest.
+func (f *verifyFlags) open(ctx context.Context, env Env, meanwhile func(fs.FS, string)) (*git.Pair, error) {
 	req := git.PairRequest{
 		Actor: gate.ActorCodex, Dir: env.Dir, Workspace: f.workspace, Base: f.base, Head: f.head, NoBase: f.noBase || f.scan, Environ: env.Environ,
+		Meanwhile: meanwhile,
 	}
 	if f.given("config") {
 		req.Config = f.config
@@ -280,7 +294,7 @@ func (f *verifyFlags) input(env Env, p *git.Pair) (*verify.Input, error) {
 		return nil, err
 	}
 	in := verification.Input(p)
-	in.Workspace, in.Reports = f.workspace, f.shown()
+	in.Workspace, in.Reports, in.Ahead = f.workspace, f.shown(), f.ahead
 	in.Options = verify.Options{
 		Mode: f.mode, FailOn: failOn, NewOnly: f.baselineMode == "new-findings", NoHeuristics: f.noHeuristics,
 		Patches: f.patches, Preview: f.preview, Scan: f.scan, Today: f.date(env), Packs: f.packs, Comment: f.style,
