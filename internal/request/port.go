@@ -126,6 +126,8 @@ type Filter struct {
 	Members  []string
 	Channels []string
 	States   []RequestState
+	// Made demands an artifact whose newest version has one of these statuses now.
+	Made []artifact.Status
 }
 
 // RequestReader reads requests and the runs of their workers.

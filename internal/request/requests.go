@@ -32,35 +32,9 @@ func (s *Service) RequestGet(ctx context.Context, by pipeline.Caller, id string)
 // were asked for and not be the last: behind is where the next one begins, its
 // zero value the end.
 func (s *Service) RequestList(ctx context.Context, by pipeline.Caller, f Filter, p pipeline.Page) (list []*Package, behind pipeline.Mark, err error) {
-	list, err = view(ctx, s, by, func(r Reader, a *pipeline.Actor) ([]*Package, error) {
-		behind = pipeline.Mark{}
-		out := []*Package{}
-		ids, err := among(r, string(a.ID), f.Circles)
-		if err != nil || len(ids) == 0 {
-			return out, err
-		}
-		f.Circles = ids
-		all, err := r.Requests(f, p)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range all {
-			shown, err := s.packed(r, r.Contracts(), one, a)
-			if fault.KindOf(err) == fault.NotFound && err != nil {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, shown)
-		}
-		if p.Limit > 0 && len(all) == p.Limit {
-			last := all[len(all)-1]
-			behind = pipeline.Mark{At: last.UpdatedAt, ID: last.ID}
-		}
-		return out, nil
+	return listed(ctx, s, by, f, p, func(r Reader, kept *Request, a *pipeline.Actor) (*Package, error) {
+		return s.packed(r, r.Contracts(), kept, a)
 	})
-	return list, behind, err
 }
 
 // Progress is one thing that has happened to a request. Key names it: what was
@@ -129,6 +103,23 @@ func (p *Package) progress() []Progress {
 // of it, a member of the circle what is for the circle, and an adapter, which is
 // no member, what anybody may see.
 func (s *Service) packed(r reader, contracts pipeline.Reader, kept *Request, who *pipeline.Actor) (*Package, error) {
+	k, err := s.packing(r, contracts, kept, who)
+	if err != nil {
+		return nil, err
+	}
+	return k.Package, nil
+}
+
+// packing is a package with what it was made of.
+type packing struct {
+	*Package
+	f      *flow
+	member bool // the reader is a member of the circle now
+	own    bool // and asked
+	seen   func(*artifact.Artifact) bool
+}
+
+func (s *Service) packing(r reader, contracts pipeline.Reader, kept *Request, who *pipeline.Actor) (*packing, error) {
 	none := fault.E("request.Request", fault.NotFound, "there is no request with the id", nil)
 	ch, err := r.Channel(kept.Channel)
 	if err != nil {
@@ -183,7 +174,7 @@ func (s *Service) packed(r reader, contracts pipeline.Reader, kept *Request, who
 	if len(p.Stops) > 0 {
 		p.Stop = &p.Stops[0]
 	}
-	return p, nil
+	return &packing{Package: p, f: f, member: member, own: member && kept.Member == string(who.ID), seen: seen}, nil
 }
 
 // fill is the artifacts and what is owed: as they were when the request ended, or

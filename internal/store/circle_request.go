@@ -73,6 +73,9 @@ func (c circleReader) Requests(f request.Filter, p pipeline.Page) ([]*request.Re
 	in(w, "member", f.Members)
 	in(w, "channel", f.Channels)
 	in(w, "state", f.States)
+	if len(f.Made) > 0 {
+		w.add("EXISTS (SELECT 1 FROM circle_artifacts a WHERE a.request = circle_requests.id AND a.head AND a.status IN " + among(w, f.Made) + ")")
+	}
 	return rows(c.r, "store.Requests", "list requests", scanAsked,
 		`SELECT `+askedColumns+` FROM circle_requests`+w.page(p, "updated_at", "id"), w.args...)
 }

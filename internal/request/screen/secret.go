@@ -286,6 +286,10 @@ func keyBlocks(found []Match, s string) []Match {
 	}
 }
 
+// Merged is spans in order, none touching another: what Redacted replaces, of the
+// spans of all secrets.
+func Merged(spans []Span) []Span { return merged(slices.Clone(spans)) }
+
 // merged are spans in order, none touching another.
 func merged(spans []Span) []Span {
 	slices.SortFunc(spans, func(a, b Span) int { return a.Start - b.Start })

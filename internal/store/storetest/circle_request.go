@@ -117,7 +117,14 @@ func circleRequests(t *testing.T, open Open) {
 					return err
 				}
 			}
-			return nil
+			// The newest version of what req-1 made has been declined.
+			made := returned("a-1")
+			if err := ct.CreateArtifact(made); err != nil {
+				return err
+			}
+			next := returned("a-1")
+			next.Version, next.Status = 2, artifact.Draft
+			return ct.CreateArtifact(next)
 		})
 		b.circleView(func(cr request.Reader) error {
 			for _, want := range []struct {
@@ -130,6 +137,8 @@ func circleRequests(t *testing.T, open Open) {
 				{request.Filter{Circles: []string{"c-lake"}}, pipeline.Page{}, ""},
 				{request.Filter{Members: []string{"m-olha"}}, pipeline.Page{}, "req-3 req-1 "},
 				{request.Filter{States: []request.RequestState{request.Running}}, pipeline.Page{}, "req-2 req-1 "},
+				{request.Filter{Made: []artifact.Status{artifact.Draft, artifact.Confirmed}}, pipeline.Page{}, "req-1 "},
+				{request.Filter{Made: []artifact.Status{artifact.WaitingForConsent}}, pipeline.Page{}, ""},
 				{request.Filter{}, pipeline.Page{Behind: pipeline.Mark{At: start.Add(time.Minute), ID: "req-2"}}, "req-1 "},
 			} {
 				list, err := cr.Requests(want.filter, want.page)
