@@ -30,6 +30,9 @@ type Config struct {
 	// SignedIn is the secret of the token such a sign-in left in a request, "" for
 	// none; nil without an issuer.
 	SignedIn func(*http.Request) string
+	// SignOut ends that token and takes it out of the browser; nil without an
+	// issuer.
+	SignOut func(http.ResponseWriter, *http.Request)
 	// Client is the address of the caller, when a proxy in front knows better.
 	Client func(*http.Request) string
 	// Secure says that people reach the service through https.
@@ -105,6 +108,12 @@ func (c *Console) Owns(path string) bool {
 // ServeHTTP implements http.Handler.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
+	if leaks(r.URL) {
+		v := c.visit(w, r)
+		v.here = "/inbox" // the address is not repeated
+		c.fail(v, &notice{status: http.StatusBadRequest, title: "problem.token_in_url", words: "problem.token_in_url_how"})
+		return
+	}
 	if err := c.guard.Check(r); err != nil {
 		v := c.visit(w, r)
 		c.fail(v, &notice{status: http.StatusForbidden, title: "problem.elsewhere", words: "problem.elsewhere_how"})

@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -25,9 +26,11 @@ import (
 const (
 	livePath   = "/live"
 	liveEvent  = "changed"
+	endedEvent = "ended" // the session counts no longer
 	keepAlive  = 15 * time.Second
 	writeGrace = 10 * time.Second
-	// stale is how often a stream asks whether its session still counts.
+	// recheck is how often a stream asks whether its session still counts; it asks
+	// at once when the log says that a token or an actor was changed.
 	recheck = time.Minute
 	// The most streams of one token and of all.
 	ownStreams, allStreams = 40, 4000
@@ -67,6 +70,7 @@ type listener struct {
 	topics []string
 	token  string
 	news   chan struct{} // has room for one: something changed since it was read
+	doubt  chan struct{} // has room for one: somebody's session may have ended
 }
 
 func newHub(s *pipeline.Service, log *slog.Logger, pulse time.Duration) *hub {
@@ -164,9 +168,12 @@ func (h *hub) look(ctx context.Context, seen int64) (int64, error) {
 	topics := []string{topicAll}
 	for _, l := range lines {
 		seen = max(seen, l.Position)
-		var about struct{ ID, CorrelationID string }
+		var about struct{ ID, CorrelationID, Action string }
 		if json.Unmarshal(l.Text, &about) != nil {
 			continue
+		}
+		if about.Action == "token.revoke" || about.Action == "actor.edit" {
+			h.suspect()
 		}
 		for _, id := range []string{about.ID, about.CorrelationID} {
 			if t := topicOf(id); id != "" && !slices.Contains(topics, t) {
@@ -180,6 +187,18 @@ func (h *hub) look(ctx context.Context, seen int64) (int64, error) {
 	}
 	h.tell(topics, false)
 	return seen, nil
+}
+
+// suspect has every stream ask whether its session still counts.
+func (h *hub) suspect() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for l := range h.open {
+		select {
+		case l.doubt <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // tell wakes the pages that wait for one of these topics.
@@ -199,8 +218,14 @@ func (h *hub) tell(topics []string, all bool) {
 // live is the stream of one page.
 func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 	v := c.visit(w, r)
-	if err := c.identify(v); err != nil {
-		w.WriteHeader(http.StatusNoContent) // the browser is not to come back
+	err := c.identify(v)
+	if _, out := errors.AsType[*moved](err); err != nil && !out {
+		w.Header().Set("Retry-After", "5")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	if err != nil { // the page is told, and does not come back
+		c.stream(w)("retry: 60000\nevent: " + endedEvent + "\ndata: 0\n\n")
 		return
 	}
 	topics := r.URL.Query()["t"]
@@ -208,33 +233,31 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	l := &listener{topics: topics, token: v.who.Token.ID, news: make(chan struct{}, 1)}
+	l := &listener{topics: topics, token: v.who.Token.ID, news: make(chan struct{}, 1), doubt: make(chan struct{}, 1)}
 	if !c.hub.listen(l) {
 		w.Header().Set("Retry-After", "5")
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
 	defer c.hub.leave(l)
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{})
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no")
-	w.WriteHeader(http.StatusOK)
-	send := func(text string) bool {
-		_ = control.SetWriteDeadline(time.Now().Add(writeGrace))
-		if _, err := fmt.Fprint(w, text); err != nil {
-			return false
-		}
-		return control.Flush() == nil
-	}
+	send := c.stream(w)
 	if !send("retry: 1000\n: plimsoll\n\n") {
 		return
 	}
 	silent, check := time.NewTicker(keepAlive), time.NewTicker(recheck)
 	defer silent.Stop()
 	defer check.Stop()
+	over := time.NewTimer(time.Until(v.who.Token.ExpiresAt))
+	defer over.Stop()
+	// still says whether the session counts; a store that is away ends none.
+	still := func() bool {
+		err := c.identify(v)
+		if _, out := errors.AsType[*moved](err); !out {
+			return true
+		}
+		send("event: " + endedEvent + "\ndata: 0\n\n")
+		return false
+	}
 	for n := 1; ; {
 		select {
 		case <-r.Context().Done():
@@ -246,7 +269,15 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		case <-check.C:
-			if err := c.identify(v); err != nil {
+			if !still() {
+				return
+			}
+		case <-over.C:
+			if !still() {
+				return
+			}
+		case <-l.doubt:
+			if !still() {
 				return
 			}
 		case <-l.news:
@@ -255,5 +286,23 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 			}
 			n++
 		}
+	}
+}
+
+// stream begins a stream of events, and answers what sends one.
+func (c *Console) stream(w http.ResponseWriter) func(text string) bool {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{})
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	return func(text string) bool {
+		_ = control.SetWriteDeadline(time.Now().Add(writeGrace))
+		if _, err := fmt.Fprint(w, text); err != nil {
+			return false
+		}
+		return control.Flush() == nil
 	}
 }

@@ -47,6 +47,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 func protect(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")        // for browsers that do not know frame-ancestors
 	h.Set("Referrer-Policy", "same-origin") // with none at all, forms would come from nowhere
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -129,7 +130,7 @@ type navItem struct {
 // show sends a page, whole: what fails half way is an error and no half a page.
 func (c *Console) show(v *visit, p page) {
 	s := shell{
-		Lang: v.lang, Who: v.who, Trail: p.trail, Seal: c.seal(c.secretOf(v.r)), Key: "page-" + random(16), Here: v.here,
+		Lang: v.lang, Who: v.who, Trail: p.trail, Seal: c.seal(c.session(v)), Key: "page-" + random(16), Here: v.here,
 		Version: c.conf.Version, Data: p.data, Topics: topicQuery(p.topics), Languages: languages, Waiting: -1,
 		Follow: p.follow, Announce: p.announce,
 	}
@@ -175,6 +176,11 @@ type failure struct {
 // fault of the service stays in the log, under the number the page shows.
 func (c *Console) fail(v *visit, err error) {
 	if to, ok := errors.AsType[*moved](err); ok {
+		if v.part() { // the page itself moves, not what would be put into it
+			v.w.Header().Set("HX-Redirect", to.to)
+			v.w.WriteHeader(http.StatusNoContent)
+			return
+		}
 		http.Redirect(v.w, v.r, to.to, http.StatusSeeOther)
 		return
 	}

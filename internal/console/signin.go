@@ -1,11 +1,12 @@
 package console
 
 import (
+	"context"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
+	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/operation"
 	"plimsoll.dev/internal/pipeline/refusal"
 )
@@ -13,10 +14,17 @@ import (
 // Whoever has a token signs in with it: the browser then keeps it in a cookie
 // that no script reads, and it counts as long as the token does. Signing out
 // takes it out of the browser and leaves the token as it is; one that an issuer's
-// sign-in made ends there (package login).
+// sign-in made ends there (package login). A browser holds one session: signing in
+// ends what was there before.
 
 // sessionTime is the longest a browser keeps a token.
 const sessionTime = 12 * time.Hour
+
+// signInAction is what tries to sign in that were refused are audited as.
+const signInAction = "console.signin"
+
+// recordGrace is how long the record of a refusal may take.
+const recordGrace = 5 * time.Second
 
 // signInData is the page to sign in.
 type signInData struct {
@@ -26,9 +34,12 @@ type signInData struct {
 }
 
 func (c *Console) signInPage(v *visit) (page, error) {
-	d := signInData{Next: local(v.query("next"))}
-	if c.conf.SignIn != "" {
-		d.Issuer = c.conf.SignIn
+	d := signInData{Next: local(v.query("next")), Issuer: c.conf.SignIn}
+	switch v.query("issuer") {
+	case "refused":
+		d.Wrong = "signin.issuer_refused"
+	case "away":
+		d.Wrong = "signin.issuer_away"
 	}
 	return page{name: "signin", title: "signin.title", data: d}, nil
 }
@@ -36,7 +47,8 @@ func (c *Console) signInPage(v *visit) (page, error) {
 func (c *Console) signIn(v *visit) (page, error) {
 	d := signInData{Next: local(v.form("next")), Issuer: c.conf.SignIn, Wrong: "signin.wrong"}
 	again := page{name: "signin", title: "signin.title", data: d, status: http.StatusUnauthorized}
-	if !c.doors.admit(v.now, c.conf.Client(v.r)) {
+	from := c.conf.Client(v.r)
+	if !c.doors.admit(v.now, from) {
 		return page{}, &notice{status: http.StatusTooManyRequests, title: "signin.too_often", words: "signin.too_often_how"}
 	}
 	secret := strings.TrimSpace(v.form("token"))
@@ -45,17 +57,20 @@ func (c *Console) signIn(v *visit) (page, error) {
 	}
 	who, err := c.conf.Contracts.Authenticate(v.r.Context(), secret)
 	if refusal.CodeOf(err) == refusal.AuthRequired {
-		return again, nil
+		return again, c.refusedDoor(v, from, err)
 	}
 	if err != nil {
 		return page{}, err
 	}
-	v.who = who
-	if !v.may(operation.Read) {
+	if !mayRead(who) {
 		d.Wrong = "signin.no_read"
-		again.data, v.who = d, nil
+		again.data = d
 		return again, nil
 	}
+	if c.conf.SignedIn != nil && c.conf.SignedIn(v.r) != "" {
+		c.conf.SignOut(v.w, v.r) // of whoever signed in through the issuer before
+	}
+	v.who = who
 	valid := sessionTime
 	if left := who.Token.ExpiresAt.Sub(v.now); !who.Token.ExpiresAt.IsZero() && left < valid {
 		valid = left
@@ -64,9 +79,40 @@ func (c *Console) signIn(v *visit) (page, error) {
 	return page{}, goTo(d.Next)
 }
 
+func mayRead(who *pipeline.Identity) bool {
+	return (&visit{who: who}).may(operation.Read)
+}
+
+// refusedDoor audits a try to sign in with a token that does not count, with the
+// address it came from, within a bound: who tries without end fills no log. Nothing
+// is kept of what was tried.
+func (c *Console) refusedDoor(v *visit, from string, refused error) error {
+	if !c.doors.record(v.now, from) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.r.Context()), recordGrace)
+	defer cancel()
+	told := refusal.New(refusal.CodeOf(refused), "the token is not valid (from %s)", from)
+	if err := c.conf.Contracts.Refuse(ctx, pipeline.Caller{}, signInAction, told); refusal.CodeOf(err) != refusal.AuthRequired {
+		return err
+	}
+	return nil
+}
+
 func (c *Console) signOut(v *visit) (page, error) {
 	c.setCookie(v, tokenCookie, "", -1)
+	if c.conf.SignOut != nil {
+		c.conf.SignOut(v.w, v.r)
+	}
 	return page{}, goTo("/signin")
+}
+
+// Forget takes a token that somebody signed in with out of their browser: they
+// have signed in through the issuer since.
+func (c *Console) Forget(w http.ResponseWriter, r *http.Request) {
+	if _, err := r.Cookie(c.cookieName(r, tokenCookie)); err == nil {
+		c.setCookie(&visit{w: w, r: r}, tokenCookie, "", -1)
+	}
 }
 
 func (c *Console) setLanguage(v *visit) (page, error) {
@@ -76,39 +122,4 @@ func (c *Console) setLanguage(v *visit) (page, error) {
 		}
 	}
 	return page{}, goTo(local(v.form("back")))
-}
-
-// doors bounds how often an address may try to sign in: a token cannot be
-// guessed, and nobody is to try.
-type doors struct {
-	mu    sync.Mutex // guards tries
-	tries map[string]*tried
-}
-
-type tried struct {
-	n     int
-	since time.Time
-}
-
-const (
-	doorTries  = 30
-	doorWindow = time.Minute
-	doorsMost  = 10_000
-)
-
-func newDoors() *doors { return &doors{tries: map[string]*tried{}} }
-
-func (d *doors) admit(now time.Time, from string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	t := d.tries[from]
-	if t == nil || now.Sub(t.since) > doorWindow {
-		if len(d.tries) >= doorsMost {
-			clear(d.tries)
-		}
-		t = &tried{since: now}
-		d.tries[from] = t
-	}
-	t.n++
-	return t.n <= doorTries
 }

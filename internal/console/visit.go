@@ -102,6 +102,46 @@ func (v *visit) query(name string) string { return v.r.URL.Query().Get(name) }
 // part says whether a page that is open asks for its news only.
 func (v *visit) part() bool { return v.r.Header.Get("Hx-Request") == "true" }
 
+// open is the page that is open: of what a page asks for itself, the page.
+func (v *visit) open() string {
+	if !v.part() {
+		return v.here
+	}
+	u, err := url.Parse(v.r.Header.Get("Hx-Current-Url"))
+	if err != nil {
+		return v.here
+	}
+	return local(u.RequestURI())
+}
+
+// secretForm is how tokens begin.
+const secretForm = "plm_"
+
+// leaks says that an address holds what looks like a token: a token in an address
+// is one in histories and logs.
+func leaks(u *url.URL) bool {
+	text := u.Path
+	if q, err := url.QueryUnescape(u.RawQuery); err == nil {
+		text += "\x00" + q
+	}
+	for {
+		i := strings.Index(text, secretForm)
+		if i < 0 {
+			return false
+		}
+		if text = text[i+len(secretForm):]; len(text) >= secretLetters && !strings.ContainsFunc(text[:secretLetters], notBase64) {
+			return true
+		}
+	}
+}
+
+// secretLetters is the least a secret has behind its beginning.
+const secretLetters = 32
+
+func notBase64(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+}
+
 // The cookies. Their names begin with __Host- where browsers hold them to it.
 const (
 	tokenCookie    = "plimsoll-session"
@@ -125,13 +165,30 @@ func (c *Console) setCookie(v *visit, name, value string, valid time.Duration) {
 	})
 }
 
-// secretOf is the secret of the token a browser holds, "" for none.
-func (c *Console) secretOf(r *http.Request) string {
+// secrets is the secrets of the tokens a browser holds: of one somebody signed in
+// with, and of an issuer's sign-in.
+func (c *Console) secrets(r *http.Request) []string {
+	list := []string{}
 	if cookie, err := r.Cookie(c.cookieName(r, tokenCookie)); err == nil && cookie.Value != "" {
-		return cookie.Value
+		list = append(list, cookie.Value)
 	}
 	if c.conf.SignedIn != nil {
-		return c.conf.SignedIn(r)
+		if secret := c.conf.SignedIn(r); secret != "" {
+			list = append(list, secret)
+		}
+	}
+	return list
+}
+
+// session is the secret of whoever asks. Of a browser nobody is known of it is
+// what the browser holds, so that its forms are its own all the same; "" when it
+// holds nothing.
+func (c *Console) session(v *visit) string {
+	if v.secret != "" {
+		return v.secret
+	}
+	if list := c.secrets(v.r); len(list) > 0 {
+		return list[0]
 	}
 	return ""
 }
@@ -139,22 +196,25 @@ func (c *Console) secretOf(r *http.Request) string {
 // identify finds out who asks. Without a token that counts it answers where to
 // sign in.
 func (c *Console) identify(v *visit) error {
-	secret := c.secretOf(v.r)
 	to := "/signin"
 	if v.r.Method == http.MethodGet && v.r.URL.Path != "/" {
-		to += "?next=" + url.QueryEscape(v.here)
+		to += "?next=" + url.QueryEscape(v.open())
 	}
-	if secret == "" {
+	v.who, v.secret = nil, ""
+	for _, secret := range c.secrets(v.r) {
+		who, err := c.conf.Contracts.Authenticate(v.r.Context(), secret)
+		if refusal.CodeOf(err) == refusal.AuthRequired {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		v.who, v.secret = who, secret
+		break
+	}
+	if v.who == nil {
 		return goTo(to)
 	}
-	who, err := c.conf.Contracts.Authenticate(v.r.Context(), secret)
-	if refusal.CodeOf(err) == refusal.AuthRequired {
-		return goTo(to)
-	}
-	if err != nil {
-		return err
-	}
-	v.who, v.secret = who, secret
 	if !v.may(operation.Read) {
 		return &notice{status: http.StatusForbidden, title: "problem.no_read", words: "problem.no_read_how"}
 	}
@@ -190,7 +250,7 @@ func (c *Console) readForm(v *visit) error {
 		}
 		return &notice{status: http.StatusBadRequest, title: "problem.form", words: "problem.form_how"}
 	}
-	if !hmac.Equal([]byte(v.form("seal")), []byte(c.seal(c.secretOf(v.r)))) {
+	if !hmac.Equal([]byte(v.form("seal")), []byte(c.seal(c.session(v)))) {
 		return errForged
 	}
 	return nil

@@ -38,7 +38,7 @@ type Service interface {
 	Authenticate(ctx context.Context, secret string) (*pipeline.Identity, error)
 }
 
-// Config is what signing in needs. All but Valid and HTTP are demanded.
+// Config is what signing in needs. All but Door, Entered, Valid and HTTP are demanded.
 type Config struct {
 	Issuer   string
 	Client   string
@@ -49,6 +49,11 @@ type Config struct {
 	Service Service
 	Log     *slog.Logger
 	Now     func() time.Time
+	// Door is the page where a sign-in that failed ends, with why in its query; ""
+	// answers with a line of text.
+	Door string
+	// Entered is told of a browser that has signed in, before it is sent on.
+	Entered func(http.ResponseWriter, *http.Request)
 	Valid   time.Duration // of a sign-in; 12 hours when it is 0
 	HTTP    *http.Client  // asks the issuer
 }
@@ -89,6 +94,9 @@ func New(conf Config) (*Login, error) {
 func (l *Login) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("X-Frame-Options", "DENY")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
 	switch {
 	case r.URL.Path == Path && r.Method == http.MethodGet:
 		l.begin(w, r)
@@ -140,7 +148,7 @@ func (l *Login) begin(w http.ResponseWriter, r *http.Request) {
 	p, err := l.discover(r.Context())
 	if err != nil {
 		l.conf.Log.WarnContext(r.Context(), "sign-in", slog.String("error", err.Error()))
-		http.Error(w, "the issuer does not answer", http.StatusServiceUnavailable)
+		l.failed(w, r, "away", "the issuer does not answer", http.StatusServiceUnavailable)
 		return
 	}
 	a := attempt{
@@ -163,12 +171,15 @@ func (l *Login) finish(w http.ResponseWriter, r *http.Request) {
 	token, next, err := l.exchange(r)
 	if err != nil {
 		l.conf.Log.WarnContext(r.Context(), "sign-in", slog.String("error", err.Error()))
-		status, text := http.StatusForbidden, "The sign-in was refused."
 		if fault.KindOf(err) == fault.Unavailable {
-			status, text = http.StatusServiceUnavailable, "The sign-in could not be finished; try again."
+			l.failed(w, r, "away", "The sign-in could not be finished; try again.", http.StatusServiceUnavailable)
+			return
 		}
-		http.Error(w, text, status)
+		l.failed(w, r, "refused", "The sign-in was refused.", http.StatusForbidden)
 		return
+	}
+	if l.conf.Entered != nil {
+		l.conf.Entered(w, r)
 	}
 	l.cookie(w, l.name("token"), token, l.conf.Valid)
 	http.Redirect(w, r, next, http.StatusSeeOther)
@@ -267,9 +278,25 @@ func (l *Login) attempt(r *http.Request) (attempt, error) {
 	return a, nil
 }
 
-// out ends the token and takes it away. The cookie goes to this site only, so
-// nobody else's page can sign somebody out.
+// failed ends a sign-in that failed where people can try again.
+func (l *Login) failed(w http.ResponseWriter, r *http.Request, why, text string, status int) {
+	if l.conf.Door != "" {
+		http.Redirect(w, r, l.conf.Door+"?issuer="+why, http.StatusSeeOther)
+		return
+	}
+	http.Error(w, text, status)
+}
+
+// out signs a browser out. The cookie goes to this site only, so nobody else's
+// page can sign somebody out.
 func (l *Login) out(w http.ResponseWriter, r *http.Request) {
+	l.End(w, r)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// End ends the token of a signed-in browser and takes it out of it. Whoever calls
+// it sees to it that the request is that browser's own will.
+func (l *Login) End(w http.ResponseWriter, r *http.Request) {
 	if secret := l.Token(r); secret != "" {
 		if who, err := l.conf.Service.Authenticate(r.Context(), secret); err == nil {
 			if err := l.conf.Service.TokenRevoke(r.Context(), pipeline.Caller{Actor: who.Actor.ID}, who.Token.ID); err != nil {
@@ -278,7 +305,6 @@ func (l *Login) out(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	l.cookie(w, l.name("token"), "", -1)
-	w.WriteHeader(http.StatusNoContent)
 }
 
 // Token is the token of a signed-in browser, "" when there is none. It counts

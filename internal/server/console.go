@@ -34,7 +34,7 @@ func (s *Server) newConsole(signer *auditlog.Signer) (*console.Console, error) {
 		Client: s.client, Secure: s.secure, Condition: s.measure,
 	}
 	if s.login != nil {
-		conf.SignIn, conf.SignedIn = login.Path, s.login.Token
+		conf.SignIn, conf.SignedIn, conf.SignOut = login.Path, s.login.Token, s.login.End
 	}
 	return console.New(conf)
 }

@@ -153,7 +153,8 @@ func (s *Server) signIn() (err error) {
 	}
 	s.login, err = login.New(login.Config{
 		Issuer: s.conf.OIDCIssuer, Client: s.conf.OIDCClient, Secret: strings.TrimSpace(string(secret)), Redirect: s.conf.OIDCRedirect,
-		Claim: s.conf.OIDCClaim, Service: s.service, Log: s.log, Now: time.Now,
+		Claim: s.conf.OIDCClaim, Service: s.service, Log: s.log, Now: time.Now, Door: "/signin",
+		Entered: func(w http.ResponseWriter, r *http.Request) { s.console.Forget(w, r) },
 	})
 	return err
 }
@@ -161,6 +162,9 @@ func (s *Server) signIn() (err error) {
 // route tells the sign-in and the pages from the surface. There is no table: a router that
 // cleans paths would answer in the surface's place.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	if s.secure(r) { // who came through https once is not to be led back to plain http
+		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+	}
 	switch r.URL.Path {
 	case login.Path, login.Callback, login.Out:
 		if s.login != nil {

@@ -26,6 +26,18 @@
     if (live) htmx.trigger(live, 'refresh');
   });
 
+  // A session that counts no longer is told to whoever reads, with the way back.
+  document.body.addEventListener('htmx:sseClose', (e) => {
+    if (e.detail.type !== 'message' || !connection) return;
+    lost = true; // what the browser says of the connection from here on is no news
+    const again = document.createElement('a');
+    again.href = '/signin?next=' + encodeURIComponent(location.pathname + location.search);
+    again.textContent = connection.dataset.again;
+    connection.replaceChildren(connection.dataset.ended + ' ', again);
+    connection.classList.remove('back');
+    connection.hidden = false;
+  });
+
   // A list moves nothing of what is being read: it says that there is news.
   const news = document.getElementById('news');
   if (news) {
