@@ -31,10 +31,16 @@ type Written struct {
 	Locale     string            // the language triage found
 	Consent    envelope.ConsentStatus
 	Readable   bool          // whether the text is there
-	Redactions []screen.Span // where a secret was, in the text as it is kept
+	Redactions []Redaction
 	// Evidence is the package's, with its places moved to where they are in the
 	// text as it is kept; a place that was taken out with a secret is empty.
 	Evidence []Evidence
+}
+
+// Redaction is where a secret was, in the text as it is kept.
+type Redaction struct {
+	screen.Span
+	Rule string // that found it
 }
 
 // RequestOpen is a request as the caller may see it. NotFound: there is none, or
@@ -116,7 +122,7 @@ func (s *Service) opened(r Reader, kept *Request, who *pipeline.Actor) (*Opened,
 
 // written is the envelope as far as the reader may see it.
 func (k *packing) written(ceilings []constitution.Ceiling) Written {
-	a := Written{Envelope: k.f.e, Locale: k.f.t.Locale, Consent: k.f.t.Consent, Redactions: []screen.Span{}, Evidence: slices.Clone(k.f.t.Evidence)}
+	a := Written{Envelope: k.f.e, Locale: k.f.t.Locale, Consent: k.f.t.Consent, Redactions: []Redaction{}, Evidence: slices.Clone(k.f.t.Evidence)}
 	ceiling, _ := artifact.Ceiling(ceilings, k.f.t.Flags, true, "")
 	if a.Readable = k.member && (k.own || !envelope.Circle.Wider(ceiling)); !a.Readable {
 		a.Envelope.InputText = ""
@@ -147,14 +153,14 @@ func (a *Written) place() {
 		switch {
 		case at >= len(text): // behind what was kept
 		case strings.HasPrefix(text[at:], screen.Redaction):
-			a.Redactions = append(a.Redactions, screen.Span{Start: at, End: at + len(screen.Redaction)})
+			a.Redactions = append(a.Redactions, Redaction{screen.Span{Start: at, End: at + len(screen.Redaction)}, a.found(s)})
 		default:
 			fits = false
 		}
 		moved += len(screen.Redaction) - s.Len()
 	}
 	if !fits {
-		a.Redactions = []screen.Span{}
+		a.Redactions = []Redaction{}
 	}
 	for i := range a.Evidence {
 		e := &a.Evidence[i]
@@ -172,4 +178,15 @@ func (a *Written) place() {
 			e.Start, e.End = 0, 0
 		}
 	}
+}
+
+// found is the rule that found a secret first.
+func (a *Written) found(s screen.Span) string {
+	i := slices.IndexFunc(a.Evidence, func(e Evidence) bool {
+		return e.Value == string(envelope.Secrets) && e.Start < s.End && s.Start < e.End
+	})
+	if i < 0 {
+		return ""
+	}
+	return a.Evidence[i].Rule
 }

@@ -60,7 +60,7 @@ func TestEvidenceIsFoundAgainBehindASecretThatWasTakenOut(t *testing.T) {
 	if strings.Contains(text, secret) || len(o.Written.Redactions) != 1 {
 		t.Fatalf("%q, %v", text, o.Written.Redactions)
 	}
-	if at := o.Written.Redactions[0]; at.Start != len("The key is ") || text[at.Start:at.End] != screen.Redaction {
+	if at := o.Written.Redactions[0]; at.Rule != "github-pat" || at.Start != len("The key is ") || text[at.Start:at.End] != screen.Redaction {
 		t.Errorf("the secret was at %v of %q", at, text)
 	}
 	found := false
