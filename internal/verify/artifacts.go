@@ -432,10 +432,9 @@ func (r *Run) unit(task string) report.UnitResult {
 		}
 		u.Gaps = append(u.Gaps, gap)
 	}
-	u.Capabilities = make([]report.UnitFact, len(r.facts))
-	r.Input.Each.Do(len(r.facts), func(i int) {
-		u.Capabilities[i] = report.UnitFact{ID: r.facts[i].ID, Hash: report.ContentID(&r.facts[i])}
-	})
+	for i := range r.facts {
+		u.Capabilities = append(u.Capabilities, report.UnitFact{ID: r.facts[i].ID, Hash: r.facts[i].Digest})
+	}
 	for _, t := range r.HeadSide.Surface.Tools() {
 		u.ToolInventory = append(u.ToolInventory, t.ID)
 	}

@@ -31,12 +31,16 @@ func DiffReported(base []*effect.Action, head *effect.Surface) *Actions {
 
 func diffActions(base, head []*effect.Action) *Actions {
 	before, after := byActionID(base), byActionID(head)
-	ids := make([]string, 0, len(before)+len(after))
-	for id := range before {
-		ids = append(ids, id)
+	var ids []string
+	for id, b := range before {
+		if b != after[id] { // what both sides have is no difference
+			ids = append(ids, id)
+		}
 	}
 	for id := range after {
-		ids = append(ids, id)
+		if before[id] == nil {
+			ids = append(ids, id)
+		}
 	}
 	d := &Actions{Enabled: true}
 	for _, id := range sorted(ids) {

@@ -57,6 +57,7 @@ func (l Line) value() any {
 // (docs/spec/verification.md §11.1). ID is cap_ and the identity hash.
 type Fact struct {
 	Kept      canonical.Kept `json:"-"`
+	Digest    string         `json:"-"` // sha256: and the digest of the canonical JSON; "" when it was not taken
 	ID        string         `json:"id"`
 	Identity  Identity       `json:"identity"`
 	Effect    Effects        `json:"effect"`
@@ -151,13 +152,13 @@ type Hashes struct {
 // provider, operation, tool name, scope, id.
 func Facts(s *effect.Surface) []Fact { return describe(nil, s, factOf) }
 
-// FactsOf is Facts of both sides of a change, by as many hands as each has and in
-// the form that documents repeat. A capability that is the same on both sides is
+// FactsOf is Facts of both sides of a change, by as many hands as each has, in the
+// form that documents repeat and with their digests. A capability that is the same on both sides is
 // described once. base may be nil.
 func FactsOf(each tool.Each, head, base *effect.Surface) (ofHead, ofBase []Fact) {
 	keep := func(s *effect.Surface, a *effect.Action) Fact {
 		f := factOf(s, a)
-		f.Kept = canonical.Keep(&f)
+		f.Kept, f.Digest = canonical.Keep(&f), "sha256:"+setHash(&f)
 		return f
 	}
 	ofHead = describe(each, head, keep)

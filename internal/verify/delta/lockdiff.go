@@ -103,7 +103,7 @@ func Changed(base, head *effect.Surface) []ChangedFact {
 	before := byActionID(base.Actions)
 	same := map[string]bool{}
 	for _, h := range head.Actions {
-		if b := before[h.ID]; b != nil && alike(b, h) && slices.Equal(base.Paths[b.Tool.ID], head.Paths[h.Tool.ID]) {
+		if b := before[h.ID]; b != nil && (b == h || alike(b, h)) && slices.Equal(base.Paths[b.Tool.ID], head.Paths[h.Tool.ID]) {
 			same[h.ID] = true
 		}
 	}
