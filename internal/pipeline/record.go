@@ -72,6 +72,7 @@ type ContractFilter struct {
 	WaitingFor      []contract.Role
 	DueBefore       time.Time // of a pending gate's deadline
 	Claimable       bool      // Active TaskSeeds of an Active intent with no run alive
+	Asking          bool      // Drafts and what is Frozen, also a version that its id does not resolve to
 	ExecutionIDs    []string
 	Actors          []contract.ActorID // of an Evidence
 	Verdicts        []contract.PolicyVerdict

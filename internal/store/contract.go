@@ -151,7 +151,11 @@ const ofChain = `SELECT ` + keptColumns + ` FROM contracts c WHERE c.chain = $1
 // Contracts implements pipeline.Reader.
 func (r *reader) Contracts(f pipeline.ContractFilter, p pipeline.Page) ([]*pipeline.Contract, error) {
 	w := &where{}
-	w.add("c.head")
+	if f.Asking {
+		w.add("c.state IN ('Draft', 'Frozen')") // as the index has it
+	} else {
+		w.add("c.head")
+	}
 	in(w, "c.kind", f.Kinds)
 	in(w, "c.id", f.IDs)
 	in(w, "c.state", f.States)

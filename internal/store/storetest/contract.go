@@ -409,6 +409,7 @@ func lists(b *bench) {
 			// The frozen one is not, and the other was made from a version of
 			// its intent that is not Active.
 			{"claimable", pipeline.ContractFilter{Claimable: true}, ""},
+			{"asking", pipeline.ContractFilter{Asking: true}, "TS-002.1 "},
 			{"a value that looks like SQL", pipeline.ContractFilter{IDs: []contract.ID{"' OR 1=1 --"}}, ""},
 		} {
 			list, err := r.Contracts(want.filter, pipeline.Page{})
