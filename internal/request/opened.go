@@ -30,7 +30,7 @@ type Written struct {
 	Envelope   envelope.Envelope // without a text where the reader may not see it
 	Locale     string            // the language triage found
 	Consent    envelope.ConsentStatus
-	Readable   bool          // whether the text is there
+	Readable   bool // whether the text is there
 	Redactions []Redaction
 	// Evidence is the package's, with its places moved to where they are in the
 	// text as it is kept; a place that was taken out with a secret is empty.
