@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -20,7 +21,14 @@ const sideFileBound = 10 << 20
 
 // workSide is a folder of the working tree as a file system that no link leads
 // out of. Opening never waits: a pipe is no file.
-type workSide struct{ root *os.Root }
+type workSide struct {
+	root *os.Root
+
+	// folders are paths that are folders and no links: each is looked at once. If
+	// somebody changes that meanwhile, root still leads nowhere outside.
+	mu      sync.Mutex
+	folders map[string]bool
+}
 
 // openWorkSide opens the folder; the caller closes it.
 func openWorkSide(dir string) (*workSide, error) {
@@ -28,7 +36,7 @@ func openWorkSide(dir string) (*workSide, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &workSide{root}, nil
+	return &workSide{root: root, folders: map[string]bool{}}, nil
 }
 
 func (w *workSide) close() error { return w.root.Close() }
@@ -47,11 +55,22 @@ func (w *workSide) Open(name string) (fs.File, error) {
 }
 
 func (w *workSide) look(name string) (fs.FileMode, string, error) {
+	w.mu.Lock()
+	known := w.folders[name]
+	w.mu.Unlock()
+	if known {
+		return fs.ModeDir, "", nil
+	}
 	info, err := w.root.Lstat(filepath.FromSlash(name))
 	if err != nil {
 		return 0, "", sideError(err)
 	}
 	if !isLink(info) {
+		if info.IsDir() {
+			w.mu.Lock()
+			w.folders[name] = true
+			w.mu.Unlock()
+		}
 		return info.Mode(), "", nil
 	}
 	target, err := w.root.Readlink(filepath.FromSlash(name))
