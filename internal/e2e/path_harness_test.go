@@ -314,7 +314,11 @@ func (p *path) works() {
 				return p.see("ada", "/v1/runs?phase=Refactor&outcome=succeeded&taskSeedId="+p.task, &list) && len(list.Items) > 0
 			}
 			return p.phase(next...)
-		}, func() { p.try(who, args...) })
+		}, func() {
+			if o := p.try(who, args...); o.code == 0 && !strings.Contains(o.text, p.id) {
+				p.Errorf("%s does not name the path: %s", o.line, o.text)
+			}
+		})
 	}
 	run("Build", "bot", "developer", `mkdir -p .claude/commands; echo hello > .claude/commands/hello.md`)
 	run("Stabilize", "bot", "ci_agent", "true") // and makes the verification that is owed

@@ -22,6 +22,8 @@ type finding struct {
 	verifyID  string
 	files     []string
 	run       *Run // that delivered the boundary result
+
+	stored []Artifact // all of the chain, without their bytes
 }
 
 // boundaryResult is a boundary result as far as it is read here
@@ -139,7 +141,7 @@ func readBoundary(r Reader, w *work) (finding, error) {
 		}
 	}
 	f := findings(newest[phase.BoundaryResult], newest[phase.VerifyResult])
-	f.run = by[phase.BoundaryResult]
+	f.run, f.stored = by[phase.BoundaryResult], list
 	return f, nil
 }
 

@@ -33,16 +33,12 @@ func pathOf(r Reader, w *work, n *artifact.Note, gate *Contract, f finding, own 
 	if err != nil {
 		return err
 	}
-	stored, err := r.Artifacts(w.chain.ID)
-	if err != nil {
-		return err
-	}
 	n.Runs = []artifact.NoteRun{}
 	for _, run := range slices.Backward(runs) { // the oldest first
 		if run.Alive() || run.TaskSeed != w.taskRow().Ref() || own != nil && run.ExecutionID == own.ExecutionID {
 			continue
 		}
-		told, err := noteRun(r, w, run, stored)
+		told, err := noteRun(r, w, run, f.stored)
 		if err != nil {
 			return err
 		}
