@@ -203,9 +203,11 @@ func (f *verifyFlags) severities() ([]check.Severity, error) {
 // take less.
 const softMemory = 384 << 20
 
-// lazyCollector is how much the heap grows, in percent, before it is collected:
-// a run is over soon, and a fifth of it went into collecting what it still needs.
-const lazyCollector = 800
+// lazyCollector is how much the heap grows, in percent, before it is collected: a
+// run is over soon, and a fifth of it went into collecting what it still needs.
+// 2,000 tools are collected once, when their sources are parsed and read; more of
+// them are bounded by softMemory.
+const lazyCollector = 2400
 
 // run verifies, writes the artifacts and prints the result.
 func (f *verifyFlags) run(ctx context.Context, env Env) error {
