@@ -1,14 +1,11 @@
 package pipeline
 
-import (
-	"context"
-	"sync/atomic"
-)
+import "context"
 
 // A line in a log should say which path it is about, and who writes it often does
 // not know: a surface sees an operation, the queue a job. The use case knows. It
 // leaves the correlation id in the context it was called with, where the log finds
-// it.
+// it. A context is that of one call, which one goroutine makes.
 
 type traceKey struct{}
 
@@ -18,22 +15,20 @@ func WithTrace(ctx context.Context) context.Context {
 	if ctx.Value(traceKey{}) != nil {
 		return ctx
 	}
-	return context.WithValue(ctx, traceKey{}, new(atomic.Pointer[string]))
+	return context.WithValue(ctx, traceKey{}, new(string))
 }
 
 // Traced leaves a correlation id; "" leaves the one that is there.
 func Traced(ctx context.Context, id string) {
-	if at, ok := ctx.Value(traceKey{}).(*atomic.Pointer[string]); ok && id != "" {
-		at.Store(&id)
+	if at, ok := ctx.Value(traceKey{}).(*string); ok && id != "" {
+		*at = id
 	}
 }
 
 // TraceOf is the correlation id that was left in a context, "" for none.
 func TraceOf(ctx context.Context) string {
-	if at, ok := ctx.Value(traceKey{}).(*atomic.Pointer[string]); ok {
-		if id := at.Load(); id != nil {
-			return *id
-		}
+	if at, ok := ctx.Value(traceKey{}).(*string); ok {
+		return *at
 	}
 	return ""
 }
