@@ -36,6 +36,15 @@ func (c *Console) routes() []route {
 		{"POST", "/signout", c.signOut, true},
 		{"POST", "/settings/language", c.setLanguage, true},
 		{"GET", "/health", c.health, false},
+		{"GET", "/actors", c.actors, false},
+		{"GET", "/actors/me", c.ownActor, false},
+		{"GET", "/actors/{id}", c.actor, false},
+		{"POST", "/actors/create", c.createActor, false},
+		{"POST", "/actors/edit", c.editActor, false},
+		{"POST", "/actors/tokens/create", c.createToken, false},
+		{"POST", "/actors/tokens/revoke", c.revokeToken, false},
+		{"POST", "/actors/me/factors", c.addFactor, false},
+		{"POST", "/actors/me/factors/answer", c.answerFactor, false},
 	}
 }
 
