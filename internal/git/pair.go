@@ -25,9 +25,9 @@ type PairRequest struct {
 	NoBase    bool
 	Environ   []string
 
-	// Meanwhile is called once both sides are open, with the head from the
-	// manifest's folder and the manifest's name in it, while git reads the change;
-	// nil for nothing.
+	// Meanwhile is called with a head that is the working tree, from the manifest's
+	// folder, and the manifest's name in it, while git answers everything else; nil
+	// for nothing.
 	Meanwhile func(head fs.FS, manifest string)
 }
 
@@ -113,11 +113,28 @@ func OpenPair(ctx context.Context, req PairRequest) (*Pair, error) {
 		Root: root, Manifest: manifest, Config: config, Dir: filepath.Join(root, filepath.FromSlash(path.Dir(manifest))),
 		BaseRef: req.Base, HeadRef: req.Head, Worktree: req.Head == "",
 	}
-	if err := p.open(ctx, &req); err != nil {
+	if err := p.openBeside(ctx, &req); err != nil {
 		p.Close()
 		return nil, err
 	}
 	return p, nil
+}
+
+// openBeside opens the pair while req.Meanwhile looks at the working tree, for
+// which nobody has to ask git.
+func (p *Pair) openBeside(ctx context.Context, req *PairRequest) error {
+	if !p.Worktree || req.Meanwhile == nil {
+		return p.open(ctx, req)
+	}
+	head, err := openWorkSide(p.Dir)
+	if err != nil {
+		return p.open(ctx, req) // it finds the reason, or another one before it
+	}
+	p.work = append(p.work, head)
+	done := make(chan error, 1)
+	go func() { done <- p.open(ctx, req) }()
+	req.Meanwhile(head, path.Base(p.Manifest))
+	return <-done
 }
 
 func (p *Pair) open(ctx context.Context, req *PairRequest) (err error) {
@@ -145,13 +162,7 @@ func (p *Pair) open(ctx context.Context, req *PairRequest) (err error) {
 	if p.Gap != nil {
 		return nil
 	}
-	if req.Meanwhile == nil {
-		return p.readChange(ctx, req)
-	}
-	done := make(chan error, 1)
-	go func() { done <- p.readChange(ctx, req) }()
-	req.Meanwhile(p.Head, path.Base(p.Manifest))
-	return <-done
+	return p.readChange(ctx, req)
 }
 
 // commit is the id of the commit that a flag's ref names; errObjectMissing when

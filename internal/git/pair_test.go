@@ -90,6 +90,24 @@ func TestBothSidesOfARange(t *testing.T) {
 	}
 }
 
+func TestAWorkingTreeIsLookedAtWhileGitAnswers(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t, files{"agent/shipgate.yaml": declared, "agent/t.json": "one"})
+	r.write(files{"agent/t.json": "two"})
+	var seen []string
+	meanwhile := func(head fs.FS, name string) { seen = append(seen, name+": "+read(t, head, "t.json")) }
+	p := r.pair(func(q *git.PairRequest) { q.Config, q.Base, q.Meanwhile = "agent/shipgate.yaml", "HEAD", meanwhile })
+	if p.Gap != nil || !slices.Equal(p.ChangedFiles, []string{"agent/t.json"}) || read(t, p.Head, "t.json") != "two" {
+		t.Errorf("gap %+v, changed %v", p.Gap, p.ChangedFiles)
+	}
+	r.pair(func(q *git.PairRequest) {
+		q.Config, q.Base, q.Head, q.Meanwhile = "agent/shipgate.yaml", "HEAD", "HEAD", meanwhile // a commit is asked of git
+	})
+	if want := []string{"shipgate.yaml: two"}; !slices.Equal(seen, want) {
+		t.Errorf("looked at %v, want %v", seen, want)
+	}
+}
+
 // No link leads out of a side, on disk or in a commit, and none loops.
 func TestALinkStaysInsideItsSide(t *testing.T) {
 	t.Parallel()

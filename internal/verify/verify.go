@@ -325,7 +325,7 @@ func (r *Run) gapsBefore() *[]decision.Gap {
 		return nil
 	}
 	subject := &check.Subject{Surface: r.BaseSide.Surface, Today: r.Subject.Today, Packs: r.BaseSide.Packs, Diff: &delta.Actions{}}
-	gaps := decision.GapsBefore(decision.Input{Head: r.BaseSide.Surface, PolicyGaps: check.PolicyGaps(subject), ConfigPath: r.Input.ManifestPath})
+	gaps := decision.GapsBefore(decision.Input{Head: r.BaseSide.Surface, PolicyGaps: check.PolicyGaps(subject), ConfigPath: r.Input.ManifestPath, Each: r.Input.Each})
 	return &gaps
 }
 

@@ -52,12 +52,13 @@ func (b *builder) cover() (c Coverage, degraded string) {
 	b.policies(&c)
 	degraded = b.extraction(&c)
 
-	if !b.bare {
-		in.Each.Do(len(b.asked), func(n int) {
-			q := &b.asked[n]
-			b.gaps[q.gap].Next = b.answer(q.issue)
-		})
-	}
+	in.Each.Do(len(b.asked), func(n int) {
+		q := &b.asked[n]
+		g := &b.gaps[q.gap]
+		if *g = b.row(q.issue); !b.bare {
+			g.Next = b.answer(q.issue)
+		}
+	})
 	c.Gaps = append(c.Gaps, b.gaps...)
 	return c, degraded
 }
@@ -103,7 +104,7 @@ type builder struct {
 	bare  bool // gaps are without their answers
 }
 
-// asked is an issue and the gap that waits for its answer.
+// asked is an issue and the gap that is kept for it.
 type asked struct {
 	issue *effect.Issue
 	gap   int
@@ -146,7 +147,7 @@ func (b *builder) add(i *effect.Issue) bool {
 	}
 	b.seen[key] = true
 	b.asked = append(b.asked, asked{i, len(b.gaps)})
-	b.gaps = append(b.gaps, b.row(i))
+	b.gaps = append(b.gaps, Gap{})
 	return true
 }
 

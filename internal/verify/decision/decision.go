@@ -212,7 +212,7 @@ type Input struct {
 	NewOnly  bool             // --baseline-mode new-findings
 	Baseline BaselineDelta
 
-	Each tool.Each // finds the answers of gaps; nil for one after the other
+	Each tool.Each // does independent work; nil for one after the other
 
 	// BaseGaps are the gaps of the base side; nil without one. They only say who
 	// brought a gap in, they change no verdict (Appendix B, "Docs-only turns").
@@ -242,8 +242,14 @@ func sorted(list []check.Severity) []check.Severity {
 
 // Decide makes the release decision of one side.
 func Decide(in Input) *Decision {
-	c := contribute(&in)
-	coverage, degraded := cover(&in)
+	var c contributions
+	var coverage Coverage
+	var degraded string
+	parts := []func(){
+		func() { coverage, degraded = cover(&in) },
+		func() { c = contribute(&in) },
+	}
+	in.Each.Do(len(parts), func(i int) { parts[i]() })
 	d := &Decision{
 		Blockers: c.blockers, ReviewItems: c.reviews, Contributions: c.rows,
 		Coverage: coverage, Baseline: in.Baseline, StaticOnly: true, Disclaimer: Disclaimer,
