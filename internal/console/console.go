@@ -56,6 +56,7 @@ type Console struct {
 	hub    *hub
 	guard  *http.CrossOriginProtection
 	doors  *doors // how often an address may try to sign in
+	counts counts // how much waits for whom
 }
 
 // New is a console.

@@ -45,6 +45,15 @@ func (c *Console) routes() []route {
 		{"POST", "/actors/tokens/revoke", c.revokeToken, false},
 		{"POST", "/actors/me/factors", c.addFactor, false},
 		{"POST", "/actors/me/factors/answer", c.answerFactor, false},
+		{"GET", "/inbox", c.inboxPage, false},
+		{"GET", "/decisions/gates/{id}", c.gatePage, false},
+		{"POST", "/decisions/gates/{id}", c.gateDecide, false},
+		{"GET", "/decisions/activations/{id}", c.activationPage, false},
+		{"POST", "/decisions/activations/{id}", c.activationDecide, false},
+		{"GET", "/decisions/consents/{id}", c.consentPage, false},
+		{"POST", "/decisions/consents/{id}", c.consentDecide, false},
+		{"GET", "/decisions/chains/{id}", c.chainDecisions, false},
+		{"POST", "/decisions/chains/{id}/{do}", c.chainDecide, false},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll.dev/internal/fault"
+	"plimsoll.dev/internal/pipeline/contract"
 )
 
 //go:embed page/*.html
@@ -99,6 +100,9 @@ func (c *Console) functions(w *words) template.FuncMap {
 		"short":   short,
 		"digest":  grouped,
 		"join":    strings.Join,
+		"roles":   w.roles,
+		"ids":     func(list []contract.ID) string { return names(w, list) },
+		"names":   func(list []string) string { return names(w, list) },
 		"query":   url.QueryEscape,
 		"dict":    dict,
 		"list":    func(v ...any) []any { return v },

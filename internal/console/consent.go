@@ -1,0 +1,334 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"plimsoll.dev/internal/pipeline"
+	"plimsoll.dev/internal/pipeline/contract"
+	"plimsoll.dev/internal/request"
+	"plimsoll.dev/internal/request/artifact"
+	"plimsoll.dev/internal/request/envelope"
+	"plimsoll.dev/internal/request/problem"
+)
+
+// consentData is the page of an artifact that somebody has to say something about.
+type consentData struct {
+	Artifact *request.ArtifactShown
+	Ask      string // what the reader is asked: consent, confirm, adopt; "" for nothing
+	Standing standing
+	Told     *told
+	Seen     string
+	Digest   string
+
+	Contents []member
+	Change   string // the intent that a confirmed decision would raise, "" for none
+	Owed     []request.Owed
+	Answered int // how many have consented
+	Ledger   []*artifact.Consent
+	Mine     *artifact.Consent
+	People   people
+	By       *request.Owed // what the reader owes
+
+	Challenge string // that a code answers, "" while none is asked for
+	Carried   bool   // it waits for the consents of another
+	Blocked   []envelope.Condition
+}
+
+// Effect is what a confirmation lets happen; a key of words/.
+func (d *consentData) Effect() string {
+	switch {
+	case d.Change != "":
+		return "consent.effect.change"
+	case d.Artifact.Type == envelope.BridgeDraft:
+		return "consent.effect.sent"
+	case d.Artifact.Type == envelope.MemoryNote:
+		return "consent.effect.kept"
+	}
+	return "consent.effect.stands"
+}
+
+// member is a member of a content, as a page shows it.
+type member struct {
+	Name string
+	Text string
+	Code bool // it is no text of its own
+}
+
+// membersMost and memberMost bound what a page shows of a content.
+const (
+	membersMost = 60
+	memberMost  = 20_000
+)
+
+// readContent is a content by its members, in order; the texts are whoever's wrote
+// them.
+func readContent(text []byte) []member {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(text, &all) != nil {
+		return []member{{Text: clip(string(text)), Code: true}}
+	}
+	list := []member{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if len(list) == membersMost {
+			break
+		}
+		m := member{Name: strings.ReplaceAll(name, "_", " ")}
+		if json.Unmarshal(all[name], &m.Text) != nil {
+			var out bytes.Buffer
+			if err := json.Indent(&out, all[name], "", "  "); err != nil {
+				continue
+			}
+			m.Text, m.Code = out.String(), true
+			var lines []string
+			if json.Unmarshal(all[name], &lines) == nil {
+				m.Text, m.Code = strings.Join(lines, "\n"), false
+			}
+		}
+		if m.Text = clip(m.Text); m.Text != "" {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func clip(text string) string {
+	if len(text) <= memberMost {
+		return text
+	}
+	return strings.ToValidUTF8(text[:memberMost], "") + " …"
+}
+
+func consentPath(id string) string { return "/decisions/consents/" + url.PathEscape(id) }
+
+var errNoConsents = &notice{status: http.StatusNotFound, title: "consent.no_circle", words: "consent.no_circle_how"}
+
+// consentPage shows what an artifact asks.
+func (c *Console) consentPage(v *visit) (page, error) {
+	return c.consentAs(v, nil, v.query("challenge"))
+}
+
+func (c *Console) consentAs(v *visit, t *told, challenge string) (page, error) {
+	if c.conf.Circle == nil {
+		return page{}, errNoConsents
+	}
+	id := v.r.PathValue("id")
+	d, err := c.consent(v, id)
+	if err != nil {
+		return page{}, absent(err)
+	}
+	d.Told, d.Seen, d.Challenge = t, v.query("seen"), challenge
+	if len(challenge) > 64 {
+		d.Challenge = ""
+	}
+	if d.Seen != "" && d.Seen != d.Digest {
+		d.Standing = isChanged
+	}
+	seen := d.Seen
+	if seen == "" {
+		seen = d.Digest
+	}
+	follow := url.Values{"seen": {seen}}
+	if d.Challenge != "" {
+		follow.Set("challenge", d.Challenge)
+	}
+	request := d.Artifact.Provenance.RequestID
+	v.here = consentPath(id)
+	p := page{
+		name: "consent", title: "consent.title", args: []any{c.say(v, "consent.type."+string(d.Artifact.Type))}, data: d,
+		trail:  []crumb{{"/inbox", c.say(v, "nav.inbox")}, {"/requests/" + url.PathEscape(request), request}},
+		topics: []string{topicOf(id), topicOf(request)},
+		follow: consentPath(id) + "?" + follow.Encode(),
+	}
+	if t != nil {
+		p.status = t.status
+	}
+	return p, nil
+}
+
+func (c *Console) consent(v *visit, id string) (*consentData, error) {
+	ctx := v.r.Context()
+	a, err := c.conf.Circle.ArtifactGet(ctx, v.caller(""), id)
+	if err != nil {
+		return nil, err
+	}
+	d := &consentData{Artifact: a, Digest: a.ContentSHA256, Contents: readContent(a.Content), Owed: a.Owed, Carried: a.WaitsFor != "", Standing: isOpen}
+	if d.People, err = c.people(ctx); err != nil {
+		return nil, err
+	}
+	if a.Type == envelope.DecisionDraft {
+		d.Change = changeOf(a.Content)
+	}
+	d.Ledger, _, err = c.conf.Circle.ConsentList(ctx, v.caller(""), request.ConsentFilter{Circles: []string{a.Circle}, Artifacts: []string{id}}, pipeline.Page{Limit: 50})
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range d.Ledger {
+		if one.Member == string(v.me()) && one.ContentSHA256 == a.ContentSHA256 && d.Mine == nil {
+			d.Mine = one
+		}
+	}
+	for i, o := range a.Owed {
+		if o.Kind != request.OwedConsent {
+			continue
+		}
+		if o.Answer == artifact.AnswerGranted {
+			d.Answered++
+		}
+		if o.Member == string(v.me()) && (o.Answer == artifact.Pending || d.By == nil) {
+			d.By = &a.Owed[i]
+		}
+	}
+	for _, b := range a.Blocks {
+		if b != envelope.ConsentOwed {
+			d.Blocked = append(d.Blocked, b)
+		}
+	}
+	d.Ask = askOf(a, v.me())
+	switch {
+	case a.Status == artifact.Confirmed:
+		d.Standing = isApproved
+	case a.Status == artifact.Draft && a.Reason != "":
+		d.Standing = isRejected
+	}
+	return d, nil
+}
+
+// changeOf is the intent of a decision about the repository.
+func changeOf(content []byte) string {
+	var x struct {
+		Change *struct {
+			Intent string `json:"intent"`
+		} `json:"change"`
+	}
+	if json.Unmarshal(content, &x) != nil || x.Change == nil {
+		return ""
+	}
+	return x.Change.Intent
+}
+
+// askOf is what an artifact asks of somebody: their consent while they have not
+// answered, a confirmation, or whether a draft is to take effect.
+func askOf(a *request.ArtifactShown, me contract.ActorID) string {
+	switch a.Status {
+	case artifact.WaitingForConsent:
+		for _, o := range a.Owed {
+			if o.Kind == request.OwedConsent && o.Member == string(me) && o.Answer == artifact.Pending {
+				return "consent"
+			}
+		}
+	case artifact.NeedsConfirmation:
+		return "confirm"
+	case artifact.Draft:
+		return "adopt"
+	case artifact.Confirmed:
+	}
+	return ""
+}
+
+// consentDecide takes what a person says about an artifact.
+func (c *Console) consentDecide(v *visit) (page, error) {
+	if c.conf.Circle == nil {
+		return page{}, errNoConsents
+	}
+	id, do, digest := v.r.PathValue("id"), v.form("do"), v.form("digest")
+	if digest == "" && (do == "grant" || do == "refuse" || do == "confirm") {
+		return c.consentAs(v, untold(v, "decide.untold.tick"), v.form("challenge"))
+	}
+	ctx, s := v.r.Context(), c.conf.Circle
+	var err error
+	switch do {
+	case "grant", "refuse":
+		t, challenge, e := c.answerConsent(v, id, digest)
+		if t != nil || challenge != "" {
+			return c.consentAs(v, t, challenge)
+		}
+		err = e
+	case "confirm", "decline", "adopt":
+		by, e := v.writer("", "outcome."+do)
+		if err = e; err != nil {
+			break
+		}
+		a := request.MoveArgs{ID: id, SHA256: digest}
+		switch do {
+		case "confirm":
+			_, err = s.ArtifactConfirm(ctx, by, a)
+		case "decline":
+			_, err = s.ArtifactDecline(ctx, by, a)
+		default:
+			_, err = s.ArtifactAdopt(ctx, by, a)
+		}
+	case "revoke":
+		by, e := v.writer("", "consent.revoke")
+		if err = e; err == nil {
+			_, err = s.ConsentRevoke(ctx, by, v.form("consent"))
+		}
+	default:
+		return page{}, &notice{status: http.StatusBadRequest, title: "problem.form", words: "problem.form_how"}
+	}
+	c.counts.forget(v.me())
+	if err == nil || again(err) {
+		return page{}, goTo(consentPath(id))
+	}
+	t, err := c.tellable(v, err)
+	if err != nil {
+		return page{}, absent(err)
+	}
+	return c.consentAs(v, t, "")
+}
+
+// answerConsent records a consent or a refusal. Where identity has to be proved
+// anew it opens a challenge, which a code answers with the next form; challenge is
+// then the one that waits.
+func (c *Console) answerConsent(v *visit, id, digest string) (t *told, challenge string, err error) {
+	ctx, s := v.r.Context(), c.conf.Circle
+	a := request.ConsentArgs{Artifact: id, SHA256: digest, Decision: artifact.Granted}
+	if v.form("do") == "refuse" {
+		a.Decision = artifact.Refused
+	}
+	by, err := v.writer("", "consent.decide")
+	if err != nil {
+		return nil, "", err
+	}
+	if challenge = v.form("challenge"); challenge != "" && a.Decision == artifact.Granted {
+		code := strings.ReplaceAll(strings.TrimSpace(v.form("code")), " ", "")
+		if code == "" {
+			return untold(v, "decide.untold.code"), challenge, nil
+		}
+		if len(code) > 16 {
+			return untold(v, "refusal.identity.challenge_failed"), challenge, nil
+		}
+		answered, err := s.ChallengeAnswer(ctx, v.caller(""), request.AnswerArgs{ID: challenge, Answer: []byte(code)})
+		switch problem.CodeOf(err) {
+		case "":
+		case problem.ChallengeFailed:
+			t, err = c.tellable(v, err)
+			return t, challenge, err
+		default:
+			return nil, "", err
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		a.Challenge = answered.Challenge.ID
+	}
+	_, err = s.ConsentDecide(ctx, by, a)
+	if problem.CodeOf(err) != problem.ConsentStepUp || a.Challenge != "" {
+		return nil, "", err
+	}
+	asked, e := s.ChallengeOpen(ctx, v.caller(""), request.ChallengeArgs{Artifact: id})
+	switch {
+	case problem.CodeOf(e) == problem.ConsentStepUp:
+		return untold(v, "decide.untold.no_factor"), "", nil
+	case e != nil:
+		return nil, "", e
+	case asked.Kind != request.TOTP:
+		return untold(v, "decide.untold.other_factor"), "", nil
+	}
+	return nil, asked.ID, nil
+}
