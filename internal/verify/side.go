@@ -24,7 +24,7 @@ import (
 type Side struct {
 	Surface *effect.Surface
 	Packs   []*manifest.PackFile
-	Files   []File // everything that was read, by path
+	Files   []File // everything that was read, by path; nil for the base of a change
 }
 
 // File is one file that a side was read from. Paths are relative to the
@@ -63,7 +63,7 @@ func Load(tree fs.FS, opt LoadOptions) (*Side, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.resolve(nil)
+	return l.side()
 }
 
 // loading is a side whose sources are read and not judged yet.
@@ -74,6 +74,7 @@ type loading struct {
 	text     []byte
 	reading  *tool.Reading
 	record   *reader.Record
+	prepared *effect.Prepared
 }
 
 // read reads the manifest and the sources of one side. What the other side was
@@ -118,14 +119,28 @@ func ReadAhead(head fs.FS, opt LoadOptions) *Ahead {
 	return a
 }
 
-// resolve says what the tools of the side may do. What the other side has alike
-// is judged once; other may be nil.
-func (l *loading) resolve(other *Side) (*Side, error) {
-	var like *effect.Surface
-	if other != nil {
-		like = other.Surface
+// side is the side alone, and what it was read from.
+func (l *loading) side() (*Side, error) {
+	if err := l.prepare(); err != nil {
+		return nil, err
 	}
-	surface, err := effect.ResolveLike(l.manifest, l.reading, l.opt.Each, like)
+	side, err := l.judge(nil)
+	if err == nil {
+		side.Files = l.seen.read()
+	}
+	return side, err
+}
+
+// prepare finds out which tools the side has and who may call them.
+func (l *loading) prepare() (err error) {
+	l.prepared, err = effect.Prepare(l.manifest, l.reading, l.opt.Each)
+	return err
+}
+
+// judge says what the tools may do. What the other side has alike is judged once;
+// other may be nil.
+func (l *loading) judge(other *effect.Surface) (*Side, error) {
+	surface, err := l.prepared.Judge(other)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +149,7 @@ func (l *loading) resolve(other *Side) (*Side, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Side{Surface: surface, Packs: packs, Files: l.seen.read()}, nil
+	return &Side{Surface: surface, Packs: packs}, nil
 }
 
 // loadPacks reads the policy packs that the manifest names. An optional pack

@@ -157,7 +157,7 @@ func (r *Run) load(tree fs.FS) (*Side, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.resolve(nil)
+	return l.side()
 }
 
 func (r *Run) read(tree fs.FS, other *loading) (*loading, error) {
@@ -218,17 +218,21 @@ func (r *Run) loadSides() {
 	}
 	var base *loading
 	var failed error
-	parts := []func(){func() { r.HeadSide, r.Err = head.resolve(nil) }}
+	parts := []func(){func() { r.HeadSide, r.Err = head.side() }}
 	if r.Input.Base != nil {
-		parts = append(parts, func() { base, failed = r.read(r.Input.Base, head) })
+		parts = append(parts, func() {
+			if base, failed = r.read(r.Input.Base, head); failed == nil {
+				failed = base.prepare()
+			}
+		})
 	}
 	r.Input.Each.Do(len(parts), func(i int) { parts[i]() })
 	if r.Err != nil {
 		return
 	}
 	var side *Side
-	if base != nil {
-		side, failed = base.resolve(r.HeadSide)
+	if base != nil && failed == nil {
+		side, failed = base.judge(r.HeadSide.Surface)
 	}
 	r.loadBase(side, failed)
 }

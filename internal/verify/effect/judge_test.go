@@ -21,6 +21,15 @@ func atOnce(n int, do func(i int)) {
 	all.Wait()
 }
 
+// resolveLike resolves the other side of a surface.
+func resolveLike(m *manifest.Manifest, r *tool.Reading, each tool.Each, other *effect.Surface) (*effect.Surface, error) {
+	p, err := effect.Prepare(m, r, each)
+	if err != nil {
+		return nil, err
+	}
+	return p.Judge(other)
+}
+
 // readOnce marks the tools of each source as found by one reading.
 func readOnce(r *tool.Reading) {
 	marks := map[string]*tool.Once{}
@@ -69,7 +78,7 @@ func TestWhatIsTakenOverIsWhatWouldBeJudged(t *testing.T) {
 		other := resolved(t, m, head)
 		before := written(other)
 		base := otherSide(t, head)
-		got, err := effect.ResolveLike(m, base, atOnce, other)
+		got, err := resolveLike(m, base, atOnce, other)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +101,7 @@ func TestATwinIsOneActionOfBothSides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := effect.ResolveLike(m, base, nil, a)
+	b, err := resolveLike(m, base, nil, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +111,7 @@ func TestATwinIsOneActionOfBothSides(t *testing.T) {
 		}
 	}
 	// Under another manifest an entry that is about the tool may say something else.
-	c, err := effect.ResolveLike(load(t, bound), base, nil, a)
+	c, err := resolveLike(load(t, bound), base, nil, a)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,16 +42,23 @@ type resolver struct {
 // Errors are *tool.SourceError where a tool has no identity (exit code 3) and
 // *ConfigError where declarations collide (exit code 2).
 func Resolve(m *manifest.Manifest, r *tool.Reading) (*Surface, error) {
-	return ResolveLike(m, r, nil, nil)
+	p, err := Prepare(m, r, nil)
+	if err != nil {
+		return nil, err
+	}
+	return p.Judge(nil)
 }
 
-// ResolveLike is Resolve by as many hands as each has. other is the other side of
-// the change: what was judged there under the same circumstances is taken over,
-// and both surfaces have one *Tool and one *Action of it. Both may be nil.
-func ResolveLike(m *manifest.Manifest, r *tool.Reading, each tool.Each, other *Surface) (*Surface, error) {
+// Prepared is one side of which it is known which tools there are and who may
+// call them, and not yet what they may do.
+type Prepared struct{ x *resolver }
+
+// Prepare is the first half of Resolve, by as many hands as each has; it may be
+// nil.
+func Prepare(m *manifest.Manifest, r *tool.Reading, each tool.Each) (*Prepared, error) {
 	x := &resolver{
 		m: m, r: r, s: &Surface{Manifest: m, Reading: r}, risk: map[string]*manifest.Risk{}, declared: map[string]*manifest.Action{},
-		asked: map[string]bool{}, matched: map[[5]string][]*Tool{}, each: each, other: other,
+		asked: map[string]bool{}, matched: map[[5]string][]*Tool{}, each: each,
 	}
 	all, err := observe(m, r, each)
 	if err != nil {
@@ -65,6 +72,15 @@ func ResolveLike(m *manifest.Manifest, r *tool.Reading, each tool.Each, other *S
 	x.selectControls()
 	x.bind()
 	x.witness()
+	return &Prepared{x}, nil
+}
+
+// Judge is the second half of Resolve, once. other is the other side of the
+// change, or nil: what was judged there under the same circumstances is taken
+// over, and both surfaces have one *Tool and one *Action of it.
+func (p *Prepared) Judge(other *Surface) (*Surface, error) {
+	x := p.x
+	x.other = other
 	if err := x.act(x.judge()); err != nil {
 		return nil, err
 	}
