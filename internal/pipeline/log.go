@@ -175,6 +175,11 @@ func (s *Service) AuditList(ctx context.Context, after int64, f AuditFilter, lim
 	return view(ctx, s, func(r Reader) ([]AuditLine, error) { return r.Audit(after, f, limit) })
 }
 
+// AuditBack is the records before a position and behind floor, descending.
+func (s *Service) AuditBack(ctx context.Context, before, floor int64, f AuditFilter, limit int) ([]AuditLine, error) {
+	return view(ctx, s, func(r Reader) ([]AuditLine, error) { return r.AuditBack(before, floor, f, limit) })
+}
+
 // AuditSeal is where the audit log begins, and the signed note of it; at the
 // origin there is none.
 func (s *Service) AuditSeal(ctx context.Context) (head event.Head, note []byte, err error) {

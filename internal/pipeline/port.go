@@ -128,6 +128,9 @@ type Reader interface {
 	Seal() (head event.Head, note []byte, err error)
 	// Audit is the records behind a position in ascending order.
 	Audit(after int64, f AuditFilter, limit int) ([]AuditLine, error)
+	// AuditBack is the records before a position in descending order, those
+	// behind floor only: what a search costs that finds little.
+	AuditBack(before, floor int64, f AuditFilter, limit int) ([]AuditLine, error)
 
 	// Actor is one actor of the registry, also an inactive one.
 	Actor(id contract.ActorID) (*Actor, error)

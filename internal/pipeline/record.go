@@ -314,6 +314,7 @@ type AuditFilter struct {
 	Levels         []contract.Level
 	FinalDecisions []contract.FinalDecision
 	Correlations   []string
+	Mentions       string // in the text of a record; no index knows it
 	Since          time.Time
 	Before         time.Time
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"strings"
 
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline"
@@ -22,6 +23,18 @@ func (r *reader) AuditHead() (event.Head, error) {
 func (r *reader) Audit(after int64, f pipeline.AuditFilter, limit int) ([]pipeline.AuditLine, error) {
 	w := &where{}
 	w.add("position > " + w.arg(after))
+	return r.audit(w, f, ` ORDER BY position`, limit)
+}
+
+// AuditBack implements pipeline.Reader.
+func (r *reader) AuditBack(before, floor int64, f pipeline.AuditFilter, limit int) ([]pipeline.AuditLine, error) {
+	w := &where{}
+	w.add("position < " + w.arg(before))
+	w.add("position > " + w.arg(floor))
+	return r.audit(w, f, ` ORDER BY position DESC`, limit)
+}
+
+func (r *reader) audit(w *where, f pipeline.AuditFilter, order string, limit int) ([]pipeline.AuditLine, error) {
 	in(w, "contract", f.Contracts)
 	in(w, "task_seed", f.TaskSeeds)
 	in(w, "actor", f.Actors)
@@ -30,6 +43,9 @@ func (r *reader) Audit(after int64, f pipeline.AuditFilter, limit int) ([]pipeli
 	in(w, "level", f.Levels)
 	in(w, "final_decision", f.FinalDecisions)
 	in(w, "correlation_id", f.Correlations)
+	if f.Mentions != "" {
+		w.add(strings.NewReplacer("$column", "line", "$bytes", w.arg([]byte(f.Mentions))).Replace(r.d.Holds))
+	}
 	w.within("at", f.Since, f.Before)
 	return rows(r, "store.Audit", "list audit records", func(rows *sql.Rows) (pipeline.AuditLine, error) {
 		var l pipeline.AuditLine
@@ -37,7 +53,7 @@ func (r *reader) Audit(after int64, f pipeline.AuditFilter, limit int) ([]pipeli
 		err := rows.Scan(&l.Position, &l.Text, &link)
 		copy(l.Link[:], link)
 		return l, err
-	}, `SELECT position, line, link FROM audit`+w.String()+` ORDER BY position`+w.limit(limit), w.args...)
+	}, `SELECT position, line, link FROM audit`+w.String()+order+w.limit(limit), w.args...)
 }
 
 // Record implements pipeline.Tx.

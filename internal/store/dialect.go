@@ -47,6 +47,9 @@ type Dialect struct {
 	// Size reads how many bytes the database takes.
 	Size string
 
+	// Holds says that the bytes of $column have $bytes in them.
+	Holds string
+
 	// Together sends writes without waiting for each; nil where a statement is
 	// a call and no message.
 	Together Together

@@ -112,6 +112,7 @@ func dialect(migrations fs.FS) store.Dialect {
 		Size:     `SELECT pg_database_size(current_database())`,
 		Together: together,
 		Bytes:    "BYTEA",
+		Holds:    `position($bytes IN $column) > 0`,
 		FullText: store.FullText{
 			Terms: "to_tsvector('simple', $1)", Match: "terms @@ to_tsquery('simple', $1)",
 			Best: "ts_rank(terms, to_tsquery('simple', $1)) DESC", Begin: ":*", Either: " | ",

@@ -165,6 +165,7 @@ func dialect(migrations fs.FS) store.Dialect {
 			RETURNING value, EXISTS (SELECT 1 FROM contracts WHERE id = $2 || '-' || printf('%03d', value))`,
 		Size:  `SELECT c.page_count * s.page_size FROM pragma_page_count() AS c, pragma_page_size() AS s`,
 		Bytes: "BLOB",
+		Holds: `instr($column, $bytes) > 0`,
 		FullText: store.FullText{
 			Terms: "$1", Match: "circle_search MATCH $1", Best: "bm25(circle_search)", Begin: "*", Either: " OR ",
 		},

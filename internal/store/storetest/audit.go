@@ -119,6 +119,8 @@ func audit(t *testing.T, open Open) {
 				{"action", 0, pipeline.AuditFilter{Actions: []string{"gate.decide"}}, 0, "2 "},
 				{"level", 0, pipeline.AuditFilter{Levels: []contract.Level{contract.High}}, 0, "2 "},
 				{"decision", 0, pipeline.AuditFilter{FinalDecisions: []contract.FinalDecision{contract.DecisionApproved}}, 0, "2 "},
+				{"text", 0, pipeline.AuditFilter{Mentions: `"id":"PG-001"`}, 0, "2 "},
+				{"text like a pattern", 0, pipeline.AuditFilter{Mentions: "PG_%"}, 0, ""},
 				{"day", 0, pipeline.AuditFilter{Since: start.Truncate(24 * time.Hour), Before: start.Truncate(24 * time.Hour).Add(24 * time.Hour)}, 0, "1 2 "},
 			} {
 				list, err := r.Audit(want.after, want.filter, want.limit)
@@ -127,6 +129,37 @@ func audit(t *testing.T, open Open) {
 				}
 				if got := ids(list, func(l pipeline.AuditLine) string { return strconv.FormatInt(l.Position, 10) }); got != want.places {
 					t.Errorf("%s: %s, want %s", want.name, got, want.places)
+				}
+				if want.after > 0 || want.limit > 0 {
+					continue
+				}
+				// The other way round it is the same records.
+				list, err = r.AuditBack(4, 0, want.filter, 0)
+				if err != nil {
+					return err
+				}
+				slices.Reverse(list)
+				if got := ids(list, func(l pipeline.AuditLine) string { return strconv.FormatInt(l.Position, 10) }); got != want.places {
+					t.Errorf("%s backwards: %s, want %s", want.name, got, want.places)
+				}
+			}
+			for _, want := range []struct {
+				before, floor int64
+				filter        pipeline.AuditFilter
+				limit         int
+				places        string
+			}{
+				{4, 0, pipeline.AuditFilter{}, 2, "3 2 "},
+				{3, 1, pipeline.AuditFilter{}, 0, "2 "},
+				{3, 0, pipeline.AuditFilter{Actions: []string{"contract.create"}}, 1, "1 "},
+				{1, 0, pipeline.AuditFilter{}, 0, ""},
+			} {
+				list, err := r.AuditBack(want.before, want.floor, want.filter, want.limit)
+				if err != nil {
+					return err
+				}
+				if got := ids(list, func(l pipeline.AuditLine) string { return strconv.FormatInt(l.Position, 10) }); got != want.places {
+					t.Errorf("back from %d to %d: %s, want %s", want.before, want.floor, got, want.places)
 				}
 			}
 			return nil
