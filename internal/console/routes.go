@@ -54,6 +54,14 @@ func (c *Console) routes() []route {
 		{"POST", "/decisions/consents/{id}", c.consentDecide, false},
 		{"GET", "/decisions/chains/{id}", c.chainDecisions, false},
 		{"POST", "/decisions/chains/{id}/{do}", c.chainDecide, false},
+		{"GET", "/requests", c.requests, false},
+		{"GET", "/requests/new", c.askPage, false},
+		{"POST", "/requests/new", c.ask, false},
+		{"GET", "/requests/{id}", c.request, false},
+		{"GET", "/requests/circles", c.circles, false},
+		{"GET", "/requests/circles/{id}", c.circle, false},
+		{"POST", "/requests/circles/{id}", c.circleChange, false},
+		{"POST", "/requests/consents/{id}/revoke", c.consentTakeBack, false},
 	}
 }
 

@@ -1,7 +1,9 @@
 package consoletest
 
 import (
+	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/request"
+	"plimsoll.dev/internal/request/artifact"
 	"plimsoll.dev/internal/request/circle"
 )
 
@@ -24,21 +26,56 @@ func (w *World) Garden() {
 // reading and drafting.
 func (w *World) Ask(text, expect string, actions ...string) *request.Package {
 	w.Helper()
-	allowed := append([]string{"read", "draft"}, actions...)
-	id := w.next("r")
-	envelope := object{
-		"request_id": id,
-		"circle_context": object{
-			"circle_id": "garden", "member_id": "ada", "channel": object{"kind": "internal", "id": "cli"}, "participants": []any{}, "references": []any{},
-		},
-		"visibility_level_target": "circle", "sensitivity_flags": []any{}, "consent_status": "not_required",
-		"allowed_actions": allowed, "expected_output": []string{expect}, "input_text": text,
-	}
-	p, err := w.Circle.Ask(w.Context(), w.As("ada", ""), w.text(envelope))
-	Must(w, p, err)
-	w.Until(id+" has its answer", func() bool {
-		p, err = w.Circle.RequestGet(w.Context(), w.As("ada", ""), id)
-		return err == nil && string(p.State) == "ended"
+	return w.AskAs("ada", text, expect, actions...)
+}
+
+// AskAs is Ask of another member.
+func (w *World) AskAs(who, text, expect string, actions ...string) *request.Package {
+	w.Helper()
+	p := w.asks(who, text, expect, actions)
+	w.Until(p.RequestID+" has its answer", func() bool {
+		next, err := w.Circle.RequestGet(w.Context(), w.As(who, ""), p.RequestID)
+		if err == nil {
+			p = next
+		}
+		return err == nil && p.State == request.Ended
 	})
 	return p
+}
+
+// Asked is a request of ada's for a decision that nobody has waited for.
+func (w *World) Asked(text string) *request.Package {
+	w.Helper()
+	return w.asks("ada", text, "decision_draft", []string{"propose_decision", "request_consent"})
+}
+
+func (w *World) asks(who, text, expect string, actions []string) *request.Package {
+	w.Helper()
+	envelope := object{
+		"request_id": w.next("r"),
+		"circle_context": object{
+			"circle_id": "garden", "member_id": who, "channel": object{"kind": "internal", "id": "cli"}, "participants": []any{}, "references": []any{},
+		},
+		"visibility_level_target": "circle", "sensitivity_flags": []any{}, "consent_status": "not_required",
+		"allowed_actions": append([]string{"read", "draft"}, actions...), "expected_output": []string{expect}, "input_text": text,
+	}
+	p, err := w.Circle.Ask(w.Context(), w.As(who, ""), w.text(envelope))
+	return Must(w, p, err)
+}
+
+// Consented is a change of the core that ada asked for and somebody has consented
+// to, with the id of the consent.
+func (w *World) Consented(who string) (p *request.Package, consent string) {
+	w.Helper()
+	p = w.Ask("Change the constitution: a quorum of three quarters from now on.", "core_change_proposal", "core_change_draft", "propose_decision", "request_consent")
+	list, _, err := w.Circle.ArtifactList(w.Context(), w.As(who, ""), request.ArtifactFilter{Requests: []string{p.RequestID}, Statuses: []artifact.Status{artifact.WaitingForConsent}}, pipeline.Page{})
+	for _, a := range Must(w, list, err) {
+		if a.WaitsFor != "" {
+			continue
+		}
+		given, err := w.Circle.ConsentDecide(w.Context(), w.As(who, ""), request.ConsentArgs{Artifact: a.ID, SHA256: a.ContentSHA256, Decision: artifact.Granted})
+		return p, Must(w, given, err).ID
+	}
+	w.Fatalf("nothing of %s waits for a consent", p.RequestID)
+	return nil, ""
 }

@@ -1,0 +1,192 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"plimsoll.dev/internal/console/consoletest"
+	"plimsoll.dev/internal/pipeline"
+	"plimsoll.dev/internal/request"
+)
+
+var unworded = regexp.MustCompile(`>(request|circle)\.(is|of|for|stop|type|flag|step|does|event|level|status|action|intent|claim|role|answer|origin|source|engine|class|run|why|reason|effect|open|no|owes)\.[._a-z]*`)
+
+// shows holds that a page says all of this, and none of that.
+func shows(t *testing.T, a consoletest.Answer, want []string, never ...string) {
+	t.Helper()
+	for _, text := range want {
+		if !strings.Contains(a.Body, text) {
+			t.Errorf("%q is missing (status %d)\n%s", text, a.Status, a.Body)
+			return
+		}
+	}
+	if key := unworded.FindString(a.Body); key != "" {
+		t.Errorf("%s has no words", key)
+	}
+	for _, text := range never {
+		if strings.Contains(a.Body, text) {
+			t.Errorf("%q is there\n%s", text, a.Body)
+		}
+	}
+}
+
+func TestARequestIsShownAsItWasWrittenAndAsItStands(t *testing.T) {
+	t.Parallel()
+	w := consoletest.New(t)
+	w.Garden()
+	text := "Вирішимо разом: крамниця відкривається о дев’ятій. <script>alert(1)</script> & \u202eend"
+	p := w.Ask(text, "decision_draft", "propose_decision", "request_consent")
+
+	ada := w.Visit("ada")
+	a := ada.Get("/requests/" + p.RequestID)
+	shows(t, a, []string{
+		"<mark>", "⟨U&#43;202E⟩", "&lt;script&gt;alert(1)&lt;/script&gt; &amp;", ">U+202E<", "waits for a confirmation", "Draft of a decision", "Process", "heavy",
+		"drafts decisions and asks for consents", "a decision of the circle", "/decisions/consents/", "constitution 1.", "What it says about consent",
+		"propose a decision", "The garden", `<code>cli</code>`, "<code>" + p.RequestID + "</code>", "the answer was there", `lang="uk"`,
+	}, "<script>alert", "\u202e", "ZgotmplZ")
+	uk := w.Visit("ada")
+	uk.Lang = "uk"
+	shows(t, uk.Get("/requests/"+p.RequestID), []string{"чекає на підтвердження", "Чернетка рішення", "рішення кола", "Хто над цим працює", "готує рішення"})
+
+	shows(t, ada.Get("/requests"), []string{"Вирішимо разом", "waits for a confirmation", "a confirmation of somebody in the circle", "Ask the circle"}, "<script>alert")
+	shows(t, ada.Get("/requests?made=needs_confirmation&state=ended&circle=garden"), []string{p.RequestID})
+	shows(t, ada.Get("/requests?made=confirmed"), []string{"No request is like that", "Show all"}, p.RequestID)
+	shows(t, w.Visit("lea").Get("/requests"), []string{p.RequestID})
+
+	// rex is in no circle.
+	if a := w.Visit("rex").Get("/requests/" + p.RequestID); a.Status != http.StatusNotFound {
+		t.Errorf("rex sees it: %d", a.Status)
+	}
+	shows(t, w.Visit("rex").Get("/requests"), []string{"You are in no circle", "plimsoll circle create"}, p.RequestID)
+	if a := ada.Get("/requests/no-such"); a.Status != http.StatusNotFound {
+		t.Errorf("%d", a.Status)
+	}
+	if a := ada.Get("/requests?circle=lake"); a.Status != http.StatusForbidden {
+		t.Errorf("somebody else's circle: %d", a.Status)
+	}
+}
+
+func TestADecisionLeadsFromItsRequestToItsContract(t *testing.T) {
+	t.Parallel()
+	w := consoletest.New(t)
+	w.Garden()
+	p := w.Ask("Let us decide to add a page with the opening hours to the repository shop.", "decision_draft", "propose_decision", "request_consent")
+	o, err := w.Circle.RequestOpen(t.Context(), w.As("ada", ""), p.RequestID)
+	consoletest.Must(w, o, err)
+	for _, d := range o.Artifacts {
+		if string(d.Status) == "needs_confirmation" {
+			done, err := w.Circle.ArtifactConfirm(t.Context(), w.As("ada", ""), request.MoveArgs{ID: d.ID, SHA256: d.ContentSHA256})
+			consoletest.Must(w, done, err)
+		}
+	}
+	o, err = w.Circle.RequestOpen(t.Context(), w.As("ada", ""), p.RequestID)
+	if consoletest.Must(w, o, err); len(o.Contracts) == 0 {
+		t.Fatalf("%+v", o.Artifacts)
+	}
+	id := string(o.Contracts[0].ContractID)
+	ada := w.Visit("ada")
+	shows(t, ada.Get("/requests/"+p.RequestID), []string{`href="/chains/` + id, "What came of it", "waits to be activated", "/decisions/activations/" + id, "ada confirmed it"})
+	shows(t, ada.Get("/requests"), []string{`href="/chains/` + id, "waits to be activated"})
+}
+
+func TestASecretIsNeverShown(t *testing.T) {
+	t.Parallel()
+	w := consoletest.New(t)
+	w.Garden()
+	secret := "ghp_" + strings.Repeat("a1B2c3D4e", 4)
+	p := w.Ask("The key "+secret+" opens the shop.", "decision_draft", "propose_decision")
+	shows(t, w.Visit("ada").Get("/requests/"+p.RequestID), []string{"▇▇▇", "github-pat", "stopped", "A secret was found", "Replace the secret"}, secret)
+	shows(t, w.Visit("ada").Get("/requests"), []string{"▇", "stopped"}, secret)
+	shows(t, w.Visit("lea").Get("/requests/"+p.RequestID), []string{"only who asked may read"}, secret, "opens the shop")
+}
+
+func TestAskingKeepsWhatWasTypedAndSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	w := consoletest.New(t)
+	w.Garden()
+	ada := w.Visit("ada")
+	form := url.Values{
+		"text": {"Let us decide <b>that</b> the shop opens at nine."}, "circle": {"garden"}, "target": {"circle"}, "consent": {"not_required"}, "locale": {""},
+		"action": {"read", "draft"}, "output": {"decision_draft"}, "participants": {"lea, nobody"}, "references": {"paper:x\ncontract:IC-001"}, "flag": {"legal"},
+	}
+	a := ada.Submit("/requests/new", "/requests/new", form)
+	if a.Status != http.StatusUnprocessableEntity {
+		t.Errorf("%d", a.Status)
+	}
+	shows(t, a, []string{
+		"Nothing was asked yet", "Let us decide &lt;b&gt;that&lt;/b&gt; the shop opens at nine.", "lea, nobody", "paper:x\ncontract:IC-001", "To get this, allow what it needs",
+		`id="output-decision_draft" name="output" value="decision_draft" checked`, `id="flag-legal" name="flag" value="legal" checked`,
+	}, "<b>that")
+	if strings.Contains(a.Body, `id="action-research" name="action" value="research" checked`) {
+		t.Error("what was unticked is ticked again")
+	}
+	list, _, err := w.Circle.RequestPage(t.Context(), w.As("ada", ""), request.Filter{}, pipeline.Page{})
+	if consoletest.Must(w, list, err); len(list) != 0 {
+		t.Errorf("%d were asked", len(list))
+	}
+
+	form["action"] = append(form["action"], "propose_decision", "request_consent")
+	form["participants"], form["references"], form["flag"] = []string{"lea"}, []string{""}, nil
+	first := ada.Submit("/requests/new", "/requests/new", form)
+	at := first.Header.Get("Location")
+	if first.Status != http.StatusSeeOther || !strings.HasPrefix(at, "/requests/req-") {
+		t.Fatalf("%d %s\n%s", first.Status, at, first.Body)
+	}
+	w.Until("the request has its answer", func() bool {
+		o, err := w.Circle.RequestOpen(t.Context(), w.As("ada", ""), strings.TrimPrefix(at, "/requests/"))
+		return err == nil && o.State == request.Ended
+	})
+	shows(t, ada.Get(at), []string{"<code>console</code>", "Let us decide &lt;b&gt;that", "Draft of a decision"})
+
+	// The same form again asks nothing anew; an agent cannot ask.
+	shows(t, w.Visit("bot").Get("/requests/new"), []string{"in no circle"}, "<textarea")
+	shows(t, w.Visit("rex").Get("/requests/new"), []string{"in no circle"}, "<textarea")
+}
+
+func TestAFormThatIsSentTwiceAsksOnce(t *testing.T) {
+	t.Parallel()
+	w := consoletest.New(t)
+	w.Garden()
+	ada := w.Visit("ada")
+	page := ada.Get("/requests/new").Body
+	value := func(name string) string {
+		_, rest, _ := strings.Cut(page, `name="`+name+`" value="`)
+		v, _, _ := strings.Cut(rest, `"`)
+		return v
+	}
+	form := url.Values{
+		"seal": {value("seal")}, "key": {value("key")}, "text": {"Let us decide that the shop opens at nine."}, "circle": {"garden"}, "target": {"circle"},
+		"consent": {"not_required"}, "action": {"read", "draft", "propose_decision"},
+	}
+	one, two := ada.Post("/requests/new", form), ada.Post("/requests/new", form)
+	if one.Status != http.StatusSeeOther || one.Header.Get("Location") != two.Header.Get("Location") {
+		t.Errorf("%d %s, %d %s", one.Status, one.Header.Get("Location"), two.Status, two.Header.Get("Location"))
+	}
+	form.Set("text", "Let us decide that the shop opens at ten.")
+	if three := ada.Post("/requests/new", form); three.Status != http.StatusSeeOther || three.Header.Get("Location") == one.Header.Get("Location") {
+		t.Errorf("another text: %d %s", three.Status, three.Header.Get("Location"))
+	}
+}
+
+func TestTheListOfRequestsIsPaged(t *testing.T) {
+	t.Parallel()
+	w := consoletest.New(t)
+	w.Garden()
+	for range 51 {
+		w.Asked("Let us decide that the shop opens at nine.")
+	}
+	ada := w.Visit("ada")
+	first := ada.Get("/requests")
+	_, rest, more := strings.Cut(first.Body, `rel="next" href="`)
+	if n := strings.Count(first.Body, `class="request-what"`); n != 50 || !more {
+		t.Fatalf("%d rows, more: %v", n, more)
+	}
+	next, _, _ := strings.Cut(rest, `"`)
+	second := ada.Get(strings.ReplaceAll(next, "&amp;", "&"))
+	if n := strings.Count(second.Body, `class="request-what"`); n != 1 || strings.Contains(second.Body, `rel="next"`) {
+		t.Errorf("%d rows on the second page", n)
+	}
+}
