@@ -70,6 +70,7 @@ type listener struct {
 	topics []string
 	token  string
 	news   chan struct{} // has room for one: something changed since it was read
+	fresh  bool          // it has not been told anything yet
 	doubt  chan struct{} // has room for one: somebody's session may have ended
 }
 
@@ -153,12 +154,17 @@ const newsBatch = 200
 
 func (h *hub) look(ctx context.Context, seen int64) (int64, error) {
 	head, err := h.service.AuditHead(ctx)
-	if err != nil || head.Count == seen {
+	if err != nil {
 		return seen, err
 	}
+	// Whoever began to listen may have missed what came since their page: the first
+	// they hear is that they can.
+	h.welcome()
+	if head.Count == seen {
+		return seen, nil
+	}
 	if seen < 0 {
-		// Whoever began to listen may have missed what came since their page.
-		h.tell(nil, true)
+		h.suspect()
 		return head.Count, nil
 	}
 	lines, err := h.service.AuditList(ctx, seen, pipeline.AuditFilter{}, newsBatch)
@@ -183,6 +189,7 @@ func (h *hub) look(ctx context.Context, seen int64) (int64, error) {
 	}
 	if len(lines) == newsBatch {
 		h.tell(nil, true)
+		h.suspect()
 		return head.Count, nil
 	}
 	h.tell(topics, false)
@@ -201,11 +208,26 @@ func (h *hub) suspect() {
 	}
 }
 
+// welcome wakes the pages that began to listen since the last look, once each.
+func (h *hub) welcome() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for l := range h.open {
+		if l.fresh {
+			l.fresh = false
+			l.news <- struct{}{} // it is empty: nobody was told anything yet
+		}
+	}
+}
+
 // tell wakes the pages that wait for one of these topics.
 func (h *hub) tell(topics []string, all bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for l := range h.open {
+		if l.fresh {
+			continue // the first they hear covers it
+		}
 		if all || slices.ContainsFunc(l.topics, func(t string) bool { return slices.Contains(topics, t) }) {
 			select {
 			case l.news <- struct{}{}:
