@@ -71,7 +71,7 @@ type requestRow struct {
 	*request.Opened
 	Stands requestState
 	First  []saidPart
-	Owed   []request.Owed
+	Owed   []owedLine
 }
 
 // Path is where a request is shown.
@@ -110,7 +110,7 @@ func standsNow(o *request.Opened) requestState {
 		return requestState{"pass", "published"}
 	case made(artifact.Confirmed):
 		return requestState{"pass", "confirmed"}
-	case o.Stop != nil:
+	case requestRow{Opened: o}.Acts() != nil:
 		return requestState{"stop", "blocked"}
 	case o.Question != "":
 		return requestState{"wait", "question"}
@@ -118,17 +118,55 @@ func standsNow(o *request.Opened) requestState {
 	return requestState{"quiet", "answered"}
 }
 
-// owedNow is what is owed now.
-func owedNow(o *request.Opened) []request.Owed {
-	list := []request.Owed{}
+// owedLine is what is owed, and how often.
+type owedLine struct {
+	request.Owed
+	N    int
+	Path string // where to see to it
+}
+
+// owedNow is what is owed now, the same of several artifacts once.
+func owedNow(o *request.Opened) []owedLine {
+	list := []owedLine{}
 	for _, a := range o.Artifacts {
 		for _, w := range a.Owed {
-			if w.Kind == request.OwedConfirmation || w.Answer == "" || w.Answer == artifact.Pending {
-				list = append(list, w)
+			if w.Kind == request.OwedConsent && w.Answer != "" && w.Answer != artifact.Pending {
+				continue
 			}
+			i := slices.IndexFunc(list, func(l owedLine) bool { return l.Kind == w.Kind && l.Member == w.Member && l.Needed == w.Needed })
+			if i < 0 {
+				list = append(list, owedLine{w, 1, consentsPath + url.PathEscape(w.ArtifactID)})
+				continue
+			}
+			list[i].N++
+			list[i].Path = requestPath(o.RequestID)
 		}
 	}
 	return list
+}
+
+const consentsPath = "/decisions/consents/"
+
+// Acting is the conditions that stop or block the request still. That a consent is
+// missing is so until it is there, whatever the answer said.
+func (r requestRow) Acting() []request.Stop {
+	list := []request.Stop{}
+	for _, s := range r.Stops {
+		if s.Condition != envelope.ConsentOwed || slices.ContainsFunc(r.Artifacts, func(a *request.ArtifactShown) bool {
+			return a.Status == artifact.WaitingForConsent || slices.Contains(a.Blocks, envelope.ConsentOwed)
+		}) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// Acts is the first of them, nil for none.
+func (r requestRow) Acts() *request.Stop {
+	if list := r.Acting(); len(list) > 0 {
+		return &list[0]
+	}
+	return nil
 }
 
 func (c *Console) requests(v *visit) (page, error) {

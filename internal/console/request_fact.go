@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -34,7 +35,20 @@ func factsOf(text []byte) (list []fact, rest bool) {
 	if r.failed {
 		return []fact{{Text: plain(shortened(string(text), factTextMost))}}, false
 	}
+	// What people want to read comes first, whatever the alphabet says.
+	slices.SortStableFunc(f.Facts, func(a, b fact) int { return leads(a.Name) - leads(b.Name) })
 	return f.Facts, r.rest
+}
+
+// factLead is the members that say what a document is about, in the order in
+// which somebody would tell it.
+var factLead = []string{"title", "question", "proposal", "statement", "summary", "text", "change", "verdict", "risk", "outcome", "reasons"}
+
+func leads(name string) int {
+	if i := slices.Index(factLead, name); i >= 0 {
+		return i
+	}
+	return len(factLead)
 }
 
 type factReader struct {
@@ -103,6 +117,19 @@ func (f fact) Plain() bool {
 		}
 	}
 	return true
+}
+
+// Value names a value that may have words of its own: of a truth value the value,
+// of a text the member it is of as well, so that what people wrote is never taken
+// for one.
+func (f fact) Value() string {
+	if f.Code {
+		return f.Text
+	}
+	if len(f.Text) > 40 || strings.ContainsAny(f.Text, " .\n") {
+		return ""
+	}
+	return f.Name + "." + f.Text
 }
 
 // Label is the name in people's spelling, for one that has no words of its own.

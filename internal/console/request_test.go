@@ -43,13 +43,13 @@ func TestARequestIsShownAsItWasWrittenAndAsItStands(t *testing.T) {
 	ada := w.Visit("ada")
 	a := ada.Get("/requests/" + p.RequestID)
 	shows(t, a, []string{
-		"<mark>", "⟨U&#43;202E⟩", "&lt;script&gt;alert(1)&lt;/script&gt; &amp;", ">U+202E<", "waits for a confirmation", "Draft of a decision", "Process", "heavy",
+		"<mark>", "⟨U&#43;202E⟩", "&lt;script&gt;alert(1)&lt;/script&gt; &amp;", ">U+202E<", "waits for a confirmation", "draft of a decision", "Process", "heavy",
 		"drafts decisions and asks for consents", "a decision of the circle", "/decisions/consents/", "constitution 1.", "What it says about consent",
 		"propose a decision", "The garden", `<code>cli</code>`, "<code>" + p.RequestID + "</code>", "the answer was there", `lang="uk"`,
 	}, "<script>alert", "\u202e", "ZgotmplZ")
 	uk := w.Visit("ada")
 	uk.Lang = "uk"
-	shows(t, uk.Get("/requests/"+p.RequestID), []string{"чекає на підтвердження", "Чернетка рішення", "рішення кола", "Хто над цим працює", "готує рішення"})
+	shows(t, uk.Get("/requests/"+p.RequestID), []string{"чекає на підтвердження", "проєкт рішення", "рішення кола", "Хто над цим працює", "готує рішення"})
 
 	shows(t, ada.Get("/requests"), []string{"Вирішимо разом", "waits for a confirmation", "a confirmation of somebody in the circle", "Ask the circle"}, "<script>alert")
 	shows(t, ada.Get("/requests?made=needs_confirmation&state=ended&circle=garden"), []string{p.RequestID})
@@ -139,7 +139,7 @@ func TestAskingKeepsWhatWasTypedAndSaysWhatIsWrong(t *testing.T) {
 		o, err := w.Circle.RequestOpen(t.Context(), w.As("ada", ""), strings.TrimPrefix(at, "/requests/"))
 		return err == nil && o.State == request.Ended
 	})
-	shows(t, ada.Get(at), []string{"<code>console</code>", "Let us decide &lt;b&gt;that", "Draft of a decision"})
+	shows(t, ada.Get(at), []string{"<code>console</code>", "Let us decide &lt;b&gt;that", "draft of a decision"})
 
 	// The same form again asks nothing anew; an agent cannot ask.
 	shows(t, w.Visit("bot").Get("/requests/new"), []string{"in no circle"}, "<textarea")

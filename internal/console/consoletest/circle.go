@@ -68,14 +68,21 @@ func (w *World) asks(who, text, expect string, actions []string) *request.Packag
 func (w *World) Consented(who string) (p *request.Package, consent string) {
 	w.Helper()
 	p = w.Ask("Change the constitution: a quorum of three quarters from now on.", "core_change_proposal", "core_change_draft", "propose_decision", "request_consent")
+	return p, w.Consents(p, who)
+}
+
+// Consents has somebody consent to what waits for them in a request, and answers
+// the id of the consent.
+func (w *World) Consents(p *request.Package, who string) string {
+	w.Helper()
 	list, _, err := w.Circle.ArtifactList(w.Context(), w.As(who, ""), request.ArtifactFilter{Requests: []string{p.RequestID}, Statuses: []artifact.Status{artifact.WaitingForConsent}}, pipeline.Page{})
 	for _, a := range Must(w, list, err) {
 		if a.WaitsFor != "" {
 			continue
 		}
 		given, err := w.Circle.ConsentDecide(w.Context(), w.As(who, ""), request.ConsentArgs{Artifact: a.ID, SHA256: a.ContentSHA256, Decision: artifact.Granted})
-		return p, Must(w, given, err).ID
+		return Must(w, given, err).ID
 	}
 	w.Fatalf("nothing of %s waits for a consent", p.RequestID)
-	return nil, ""
+	return ""
 }
