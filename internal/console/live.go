@@ -255,7 +255,7 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	l := &listener{topics: topics, token: v.who.Token.ID, news: make(chan struct{}, 1), doubt: make(chan struct{}, 1)}
+	l := &listener{topics: topics, token: v.who.Token.ID, news: make(chan struct{}, 1), fresh: true, doubt: make(chan struct{}, 1)}
 	if !c.hub.listen(l) {
 		w.Header().Set("Retry-After", "5")
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -298,6 +298,7 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 			if !still() {
 				return
 			}
+			over.Reset(time.Second) // the clock that counts is behind ours
 		case <-l.doubt:
 			if !still() {
 				return
