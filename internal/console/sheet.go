@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ var pageFiles embed.FS
 
 // The templates that every page shares; all others are a page each, which defines
 // "content".
-var sharedPages = []string{"shell.html", "piece.html"}
+var sharedPages = []string{"shell.html", "piece.html", "change.html"}
 
 // sheet is the pages in one language.
 type sheet struct {
@@ -48,7 +49,7 @@ func readSheets(c *Console) (map[string]*sheet, error) {
 		}
 		for _, f := range files {
 			name := strings.TrimSuffix(f.Name(), ".html")
-			if f.Name() == sharedPages[0] || f.Name() == sharedPages[1] {
+			if slices.Contains(sharedPages, f.Name()) {
 				continue
 			}
 			t, err := base.Clone()

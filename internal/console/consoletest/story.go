@@ -88,6 +88,7 @@ type Run struct {
 	Head     string // Head when it is ""
 	Diff     string // what the diff hash is of; the head when it is ""
 	Boundary string // a result of the check; "" for none
+	Change   string // the diff that is delivered, of which the diff hash is unless Diff says otherwise; "" for none
 }
 
 var tested = []byte(`{"tool":"go","command":["go","test"],"exitCode":0,"passed":12,"failed":0,"skipped":0,"startedAt":"2026-03-29T10:00:00Z","endedAt":"2026-03-29T10:00:01Z"}`)
@@ -130,6 +131,9 @@ func (w *World) Execute(task contract.ID, r Run) *pipeline.Ended {
 	if r.Boundary != "" {
 		put(phase.BoundaryResult, []byte(r.Boundary))
 	}
+	if r.Change != "" {
+		put(phase.ChangeDiff, []byte(r.Change))
+	}
 	output := contract.EmptyObjectHash
 	if r.Phase == phase.Publish {
 		note, err := w.Contracts.NoteGet(w.Context(), task)
@@ -142,22 +146,29 @@ func (w *World) Execute(task contract.ID, r Run) *pipeline.Ended {
 	}
 	diff := r.Diff
 	if diff == "" {
+		diff = r.Change
+	}
+	if diff == "" {
 		diff = head
 	}
-	now := contract.At(time.Now()).String()
 	ended, err := w.Contracts.RunComplete(w.Context(), by, pipeline.CompleteArgs{
-		Execution: execution, Outcome: phase.Succeeded, HeadCommit: head, Checks: checks, Evidence: map[string]any{
-			"baseCommit": claim.Run.BaseCommit, "headCommit": head, "inputHash": contract.EmptyObjectHash,
-			"outputHash": output, "diffHash": contract.Hash([]byte(diff)),
-			"model": map[string]any{"name": "none", "version": "none", "parametersHash": contract.EmptyObjectHash},
-			"tools": []any{"go"},
-			"environment": map[string]any{
-				"os": "linux", "runtime": "go", "containerImageDigest": contract.Uncontainerized, "lockfileHash": contract.EmptyObjectHash,
-			},
-			"startTime": now, "endTime": now,
-		},
+		Execution: execution, Outcome: phase.Succeeded, HeadCommit: head, Checks: checks, Evidence: account(claim.Run.BaseCommit, head, output, contract.Hash([]byte(diff))),
 	})
 	return Must(w, ended, err)
+}
+
+// account is what an executor tells of a run.
+func account(base, head, output, diff string) map[string]any {
+	now := contract.At(time.Now()).String()
+	return map[string]any{
+		"baseCommit": base, "headCommit": head, "inputHash": contract.EmptyObjectHash, "outputHash": output, "diffHash": diff,
+		"model": map[string]any{"name": "none", "version": "none", "parametersHash": contract.EmptyObjectHash},
+		"tools": []any{"go"},
+		"environment": map[string]any{
+			"os": "linux", "runtime": "go", "containerImageDigest": contract.Uncontainerized, "lockfileHash": contract.EmptyObjectHash,
+		},
+		"startTime": now, "endTime": now,
+	}
 }
 
 // Widening is a finding that a person has to look at.

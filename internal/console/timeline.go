@@ -1,0 +1,169 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll.dev/internal/pipeline"
+	"plimsoll.dev/internal/pipeline/contract"
+)
+
+// The timeline of a path is its audit records and its events as one list, the
+// newest first.
+
+// moment is one entry.
+type moment struct {
+	At       time.Time
+	Kind     string // decision, work, contract, refused or event
+	Action   string // the code; "" for an event
+	Type     string // of an event
+	Position int64
+	ID       string
+	By       string
+	Role     string
+	From, To string
+	Cause    string
+	Code     string // of what was refused
+	Digest   string
+	order    int
+}
+
+// Key is the sentence of the entry, in words/.
+func (m moment) Key() string {
+	if m.Type != "" {
+		return "timeline.event." + m.Type
+	}
+	return "action." + m.Action
+}
+
+// timeline is a page of the list.
+type timeline struct {
+	Kinds   []string
+	Kind    string // "" is all
+	Entries []moment
+	Older   string
+	All     string // the path without a filter
+	Base    string // to which a kind is added
+	Cut     bool   // the path has more than is read
+}
+
+var momentKinds = []string{"decision", "work", "contract", "refused", "event"}
+
+// Of a path, the newest this many records and events are read.
+const (
+	momentMost  = 3000
+	momentBatch = 500
+)
+
+// timeline reads the list of a chain. The records of the path are found by its
+// correlation id; those of another chain of the same request are left out.
+func (c *Console) timeline(ctx context.Context, ch *pipeline.Chain, who people, query url.Values) (*timeline, error) {
+	t := &timeline{Kinds: momentKinds}
+	if k := query.Get("kind"); slices.Contains(momentKinds, k) {
+		t.Kind = k
+	}
+	bare := url.Values{}
+	t.All, t.Base = chainPath(ch.ID, bare)+"#timeline", chainPath(ch.ID, bare)+"?kind="
+	var all []moment
+	keep := func(m moment) {
+		if t.Kind == "" || t.Kind == m.Kind {
+			m.order = len(all)
+			if all = append(all, m); len(all) > 2*momentMost {
+				all, t.Cut = slices.Delete(all, 0, len(all)-momentMost), true
+			}
+		}
+	}
+	if t.Kind != "event" {
+		for after := int64(0); ; {
+			lines, err := c.conf.Contracts.AuditList(ctx, after, pipeline.AuditFilter{Correlations: []string{ch.Correlation}}, momentBatch)
+			if err != nil {
+				return nil, err
+			}
+			for _, l := range lines {
+				after = l.Position
+				if m, ok := momentOf(l, ch, who); ok {
+					keep(m)
+				}
+			}
+			if len(lines) < momentBatch {
+				break
+			}
+		}
+	}
+	if t.Kind == "" || t.Kind == "event" {
+		for after := int64(0); ; {
+			list, err := c.conf.Contracts.EventList(ctx, after, pipeline.EventFilter{Chains: []contract.ID{ch.ID}}, momentBatch)
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range list {
+				after = e.Position
+				at, _ := contract.ParseTimestamp(e.Origin.At)
+				keep(moment{At: at.Time(), Kind: "event", Type: string(e.Type), ID: e.Subject.ID, Position: e.Position})
+			}
+			if len(list) < momentBatch {
+				break
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b moment) int {
+		if n := b.At.Compare(a.At); n != 0 {
+			return n
+		}
+		return b.order - a.order
+	})
+	from, _ := strconv.Atoi(query.Get("from"))
+	from = min(max(from, 0), len(all))
+	t.Entries = all[from:min(from+perPage, len(all))]
+	if next := from + perPage; next < len(all) {
+		q := url.Values{"from": {strconv.Itoa(next)}}
+		if t.Kind != "" {
+			q.Set("kind", t.Kind)
+		}
+		t.Older = chainPath(ch.ID, q) + "#timeline"
+	}
+	return t, nil
+}
+
+// momentOf is a record of the path, unless it is of another chain.
+func momentOf(l pipeline.AuditLine, ch *pipeline.Chain, who people) (moment, bool) {
+	var r struct {
+		Timestamp, ID, ActorID, Role, Action string
+		From, To, Cause, IntentID            string
+		ApprovalDigest                       string
+		Success                              bool
+		Error                                struct{ Code string }
+	}
+	if json.Unmarshal(l.Text, &r) != nil || r.IntentID != "" && r.IntentID != string(ch.ID) {
+		return moment{}, false
+	}
+	at, _ := contract.ParseTimestamp(r.Timestamp)
+	m := moment{
+		At: at.Time(), Kind: momentKind(r.Action), Action: r.Action, Position: l.Position, ID: r.ID, By: who.Name(contract.ActorID(r.ActorID)), Role: r.Role,
+		From: r.From, To: r.To, Digest: r.ApprovalDigest,
+	}
+	m.Cause, _ = shown(r.Cause)
+	if !r.Success {
+		m.Kind, m.Code = "refused", r.Error.Code
+	}
+	return m, true
+}
+
+// momentKind is what an action is about: what people decide, what executors do,
+// and everything else, which is what becomes of contracts.
+func momentKind(action string) string {
+	first, last, _ := strings.Cut(action, ".")
+	switch {
+	case first == "activation", first == "gate" && last != "create", first == "review", action == "contract.freeze", action == "contract.resume",
+		action == "merge.resolve", first == "consent", action == "artifact.confirm", action == "artifact.decline", action == "artifact.adopt":
+		return "decision"
+	case first == "task", first == "run", first == "artifact", first == "verify", first == "lock", first == "operation":
+		return "work"
+	}
+	return "contract"
+}
