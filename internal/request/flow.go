@@ -36,12 +36,8 @@ func (x *session) load(r *Request) (*flow, error) {
 }
 
 func (f *flow) fill(from reader) (err error) {
-	const op = "request.load"
-	if f.e, err = envelope.Decode(f.r.Envelope); err != nil {
-		return fault.E(op, fault.Internal, "the envelope of a request does not read", err)
-	}
-	if err := errorsOf(json.Unmarshal(f.r.Triage, &f.t), json.Unmarshal(f.r.Plan, &f.plan)); err != nil {
-		return fault.E(op, fault.Internal, "the plan of a request does not read", err)
+	if err := f.decode(); err != nil {
+		return err
 	}
 	if f.runs, err = from.Runs(f.r.ID); err != nil {
 		return err
@@ -50,6 +46,18 @@ func (f *flow) fill(from reader) (err error) {
 		return err
 	}
 	slices.SortStableFunc(f.artifacts, func(a, b *artifact.Artifact) int { return f.place(a.ID) - f.place(b.ID) })
+	return nil
+}
+
+// decode reads what is kept with the request itself.
+func (f *flow) decode() (err error) {
+	const op = "request.load"
+	if f.e, err = envelope.Decode(f.r.Envelope); err != nil {
+		return fault.E(op, fault.Internal, "the envelope of a request does not read", err)
+	}
+	if err := errorsOf(json.Unmarshal(f.r.Triage, &f.t), json.Unmarshal(f.r.Plan, &f.plan)); err != nil {
+		return fault.E(op, fault.Internal, "the plan of a request does not read", err)
+	}
 	return nil
 }
 

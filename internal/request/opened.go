@@ -2,12 +2,14 @@ package request
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/request/artifact"
+	"plimsoll.dev/internal/request/circle"
 	"plimsoll.dev/internal/request/constitution"
 	"plimsoll.dev/internal/request/envelope"
 	"plimsoll.dev/internal/request/screen"
@@ -62,14 +64,93 @@ func (s *Service) RequestOpen(ctx context.Context, by pipeline.Caller, id string
 	})
 }
 
-// RequestPage is RequestList with what was written and how it stands now.
+// RequestPage is RequestList with what was written and how it stands now. It is
+// read in few steps: the packages hold neither plan nor runs nor documents.
 func (s *Service) RequestPage(ctx context.Context, by pipeline.Caller, f Filter, p pipeline.Page) (list []*Opened, behind pipeline.Mark, err error) {
-	return listed(ctx, s, by, f, p, s.opened)
+	return listed(ctx, s, by, f, p, func(r Reader, all []*Request, a *pipeline.Actor) ([]*Opened, error) {
+		ids := make([]string, len(all))
+		for i, one := range all {
+			ids[i] = one.ID
+		}
+		made := map[string][]*artifact.Artifact{}
+		if len(ids) > 0 {
+			artifacts, err := r.Artifacts(ArtifactFilter{Requests: ids}, pipeline.Page{})
+			if err != nil {
+				return nil, err
+			}
+			for _, one := range artifacts {
+				made[one.Provenance.RequestID] = append(made[one.Provenance.RequestID], one)
+			}
+		}
+		known := &recalling{Reader: r, rolls: map[string]circle.Roll{}, channels: map[string]*circle.Channel{}, circles: map[string]*circle.Circle{}}
+		return each(all, func(kept *Request) (*Opened, error) { return s.brief(known, kept, a, made[kept.ID]) })
+	})
 }
 
-// listed is a page of requests, each as of makes it; those that the caller may not
-// see are left out.
-func listed[T any](ctx context.Context, s *Service, by pipeline.Caller, f Filter, p pipeline.Page, of func(Reader, *Request, *pipeline.Actor) (T, error)) (list []T, behind pipeline.Mark, err error) {
+// recalling asks once for what the rows of a list have in common.
+type recalling struct {
+	Reader
+	rolls    map[string]circle.Roll
+	channels map[string]*circle.Channel
+	circles  map[string]*circle.Circle
+}
+
+// Roll implements CircleReader.
+func (r *recalling) Roll(id string) (circle.Roll, error) { return recall(r.rolls, id, r.Reader.Roll) }
+
+// Channel implements CircleReader.
+func (r *recalling) Channel(id string) (*circle.Channel, error) {
+	return recall(r.channels, id, r.Reader.Channel)
+}
+
+// Circle implements CircleReader.
+func (r *recalling) Circle(id string) (*circle.Circle, error) {
+	return recall(r.circles, id, r.Reader.Circle)
+}
+
+func recall[T any](known map[string]T, id string, read func(string) (T, error)) (T, error) {
+	if v, ok := known[id]; ok {
+		return v, nil
+	}
+	v, err := read(id)
+	if err == nil {
+		known[id] = v
+	}
+	return v, err
+}
+
+// brief is a request as a list shows it.
+func (s *Service) brief(r Reader, kept *Request, who *pipeline.Actor, made []*artifact.Artifact) (*Opened, error) {
+	k, err := s.access(r, kept, who)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.f.decode(); err != nil {
+		return nil, err
+	}
+	k.f.artifacts = made
+	p, o := k.begin(), outcome{}
+	if kept.State == Ended {
+		if err := json.Unmarshal(kept.Package, &o); err != nil {
+			return nil, fault.E("request.brief", fault.Internal, "a package does not read", err)
+		}
+	} else {
+		for _, c := range kept.Stops {
+			o.Stops = append(o.Stops, k.f.stopped(c))
+		}
+	}
+	p.Question = o.Question
+	if p.Stops = append(p.Stops, o.Stops...); len(p.Stops) > 0 {
+		p.Stop = &p.Stops[0]
+	}
+	if err := p.came(r, r.Contracts(), k.f, k.seen); err != nil {
+		return nil, err
+	}
+	return s.standing(r, k)
+}
+
+// listed is a page of requests, as of makes it of the rows.
+func listed[T any](ctx context.Context, s *Service, by pipeline.Caller, f Filter, p pipeline.Page, of func(Reader, []*Request, *pipeline.Actor) ([]T, error)) (list []T, behind pipeline.Mark, err error) {
 	list, err = view(ctx, s, by, func(r Reader, a *pipeline.Actor) ([]T, error) {
 		behind = pipeline.Mark{}
 		out := []T{}
@@ -82,15 +163,8 @@ func listed[T any](ctx context.Context, s *Service, by pipeline.Caller, f Filter
 		if err != nil {
 			return nil, err
 		}
-		for _, one := range all {
-			shown, err := of(r, one, a)
-			if fault.KindOf(err) == fault.NotFound && err != nil {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, shown)
+		if out, err = of(r, all, a); err != nil {
+			return nil, err
 		}
 		if p.Limit > 0 && len(all) == p.Limit {
 			last := all[len(all)-1]
@@ -101,11 +175,32 @@ func listed[T any](ctx context.Context, s *Service, by pipeline.Caller, f Filter
 	return list, behind, err
 }
 
+// each is every request that the caller may see.
+func each[T any](all []*Request, of func(*Request) (T, error)) ([]T, error) {
+	out := []T{}
+	for _, one := range all {
+		shown, err := of(one)
+		if fault.KindOf(err) == fault.NotFound && err != nil {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, shown)
+	}
+	return out, nil
+}
+
 func (s *Service) opened(r Reader, kept *Request, who *pipeline.Actor) (*Opened, error) {
 	k, err := s.packing(r, r.Contracts(), kept, who)
 	if err != nil {
 		return nil, err
 	}
+	return s.standing(r, k)
+}
+
+// standing adds what was written and how it stands now.
+func (s *Service) standing(r Reader, k *packing) (*Opened, error) {
 	o := &Opened{Package: k.Package, Written: k.written(s.conf.Set.Set().Registry().Ceilings), Artifacts: []*ArtifactShown{}}
 	for _, a := range k.f.artifacts {
 		if !k.seen(a) || hidden(a) {

@@ -32,8 +32,8 @@ func (s *Service) RequestGet(ctx context.Context, by pipeline.Caller, id string)
 // were asked for and not be the last: behind is where the next one begins, its
 // zero value the end.
 func (s *Service) RequestList(ctx context.Context, by pipeline.Caller, f Filter, p pipeline.Page) (list []*Package, behind pipeline.Mark, err error) {
-	return listed(ctx, s, by, f, p, func(r Reader, kept *Request, a *pipeline.Actor) (*Package, error) {
-		return s.packed(r, r.Contracts(), kept, a)
+	return listed(ctx, s, by, f, p, func(r Reader, all []*Request, a *pipeline.Actor) ([]*Package, error) {
+		return each(all, func(kept *Request) (*Package, error) { return s.packed(r, r.Contracts(), kept, a) })
 	})
 }
 
@@ -120,7 +120,34 @@ type packing struct {
 }
 
 func (s *Service) packing(r reader, contracts pipeline.Reader, kept *Request, who *pipeline.Actor) (*packing, error) {
-	none := fault.E("request.Request", fault.NotFound, "there is no request with the id", nil)
+	k, err := s.access(r, kept, who)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.f.fill(r); err != nil {
+		return nil, err
+	}
+	p := k.begin()
+	for i, step := range k.f.plan.Steps {
+		p.Plan = append(p.Plan, PlanShown{Step: i + 1, PlanStep: step})
+	}
+	for _, run := range k.f.runs {
+		p.Runs = append(p.Runs, shownRun(run))
+	}
+	if err := p.fill(r, k.f, k.seen); err != nil {
+		return nil, err
+	}
+	if err := p.came(r, contracts, k.f, k.seen); err != nil {
+		return nil, err
+	}
+	if len(p.Stops) > 0 {
+		p.Stop = &p.Stops[0]
+	}
+	return k, nil
+}
+
+// access is what a reader may see of a request; NotFound when that is nothing.
+func (s *Service) access(r reader, kept *Request, who *pipeline.Actor) (*packing, error) {
 	ch, err := r.Channel(kept.Channel)
 	if err != nil {
 		return nil, err
@@ -134,12 +161,22 @@ func (s *Service) packing(r reader, contracts pipeline.Reader, kept *Request, wh
 	switch {
 	case brought, member && kept.Member == string(who.ID):
 	case !member || kept.Target == envelope.Private:
-		return nil, none
+		return nil, fault.E("request.Request", fault.NotFound, "there is no request with the id", nil)
+	}
+	seen := func(a *artifact.Artifact) bool {
+		open := openTo(a)
+		if brought && !member {
+			return open.Visibility == envelope.Public
+		}
+		return open.SeenBy(string(who.ID), member, member)
 	}
 	f := &flow{r: kept, set: s.conf.Set.Set()}
-	if err := f.fill(r); err != nil {
-		return nil, err
-	}
+	return &packing{f: f, member: member, own: member && kept.Member == string(who.ID), seen: seen}, nil
+}
+
+// begin is the package as far as it is kept with the request itself.
+func (k *packing) begin() *Package {
+	f, kept := k.f, k.f.r
 	p := &Package{
 		RequestID: kept.ID, Correlation: kept.ID, CircleID: kept.Circle, MemberID: kept.Member, State: kept.State, Status: kept.Status, Intent: f.t.Intent, Flags: f.t.Flags,
 		Target: kept.Target, Origin: kept.Origin, ConfigSHA256: kept.Config, Stops: []Stop{}, Plan: []PlanShown{}, Runs: []RunShown{},
@@ -152,29 +189,8 @@ func (s *Service) packing(r reader, contracts pipeline.Reader, kept *Request, wh
 	if p.Evidence == nil {
 		p.Evidence = []Evidence{}
 	}
-	for i, step := range f.plan.Steps {
-		p.Plan = append(p.Plan, PlanShown{Step: i + 1, PlanStep: step})
-	}
-	for _, run := range f.runs {
-		p.Runs = append(p.Runs, shownRun(run))
-	}
-	seen := func(a *artifact.Artifact) bool {
-		open := openTo(a)
-		if brought && !member {
-			return open.Visibility == envelope.Public
-		}
-		return open.SeenBy(string(who.ID), member, member)
-	}
-	if err := p.fill(r, f, seen); err != nil {
-		return nil, err
-	}
-	if err := p.came(r, contracts, f, seen); err != nil {
-		return nil, err
-	}
-	if len(p.Stops) > 0 {
-		p.Stop = &p.Stops[0]
-	}
-	return &packing{Package: p, f: f, member: member, own: member && kept.Member == string(who.ID), seen: seen}, nil
+	k.Package = p
+	return p
 }
 
 // fill is the artifacts and what is owed: as they were when the request ended, or
