@@ -40,7 +40,7 @@ const writeSize = 256 << 10
 
 // WriteTo writes the text, as io.WriterTo has it.
 func (d Doc) WriteTo(w io.Writer) (n int64, err error) {
-	together := make([]byte, 0, writeSize)
+	together := make([]byte, 0, min(d.Len(), writeSize))
 	write := func(text []byte) {
 		if err == nil && len(text) > 0 {
 			var more int

@@ -67,9 +67,10 @@ func SheetBy(each func(n int, do func(i int)), v any) (Doc, error) {
 
 // A document grows by parts: one that is moved whenever it outgrows its place is
 // moved several times over. A row that is longer than what is left moves alone.
+// Each hand begins a part of its own, and has little to write where rows are kept.
 const (
-	partSize = 64 << 10
-	partRest = 4 << 10
+	partSize = 16 << 10
+	partRest = 2 << 10
 )
 
 func newPart() []byte { return make([]byte, 0, partSize) }
@@ -85,7 +86,7 @@ func (e *encoder) cut() {
 // repeat writes what was kept: into a sheet as a part of its own, so that it is
 // not copied.
 func (e *encoder) repeat(text []byte) {
-	if e.sheet && len(text) > partRest/8 {
+	if e.sheet && len(text) > partRest/4 {
 		e.cut()
 		e.parts = append(e.parts, text)
 		return

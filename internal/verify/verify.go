@@ -387,11 +387,11 @@ func (r *Run) Initialize() string { return r.command().initialize() }
 
 // Gating are the findings that decided: blockers, then review items.
 func (r *Run) Gating() []check.Finding {
-	byID := map[string]*check.Finding{}
+	byID := make(map[string]*check.Finding, len(r.Evaluation.Findings))
 	for i := range r.Evaluation.Findings {
 		byID[r.Evaluation.Findings[i].ID] = &r.Evaluation.Findings[i]
 	}
-	var out []check.Finding
+	out := make([]check.Finding, 0, len(r.Decision.Blockers)+len(r.Decision.ReviewItems))
 	for _, items := range [][]decision.Item{r.Decision.Blockers, r.Decision.ReviewItems} {
 		for i := range items {
 			if f := byID[items[i].ID]; f != nil {

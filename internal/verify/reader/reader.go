@@ -111,7 +111,9 @@ func ReadLike(m *manifest.Manifest, tree fs.FS, each tool.Each, other *Record) (
 				read(first + i)
 			}
 		})
-		out.Tools = slices.Grow(out.Tools, min(count(0), MaxTools)-len(out.Tools))
+		if first == 0 { // the others will be like these
+			out.Tools = slices.Grow(out.Tools, min(count(0)*len(m.Sources)/last, MaxTools))
+		}
 		for i := first; i < last; i++ {
 			if !done[i] {
 				read(i) // one before it cannot be read, and is optional

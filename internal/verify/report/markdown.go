@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"strings"
@@ -18,6 +19,7 @@ const (
 // Markdown is the bytes of report.md: report.json for people, everything on it.
 func Markdown(in *Input) []byte {
 	w := &writer{in: in}
+	w.b.Grow(rowSize * (2*len(in.Head.Catalog) + 2*len(in.Decision.Coverage.Gaps) + 3*len(in.Findings)))
 	d := in.Decision
 	m := in.Head.Manifest
 	w.line("# Release report: %s", plain(cmp.Or(m.Project.Name, m.Agent.Name), nameLimit))
@@ -44,8 +46,11 @@ func Markdown(in *Input) []byte {
 	}
 	w.tools()
 	w.disclaimer()
-	return []byte(w.b.String())
+	return w.b.Bytes()
 }
+
+// rowSize is about how long a row of the report for people is.
+const rowSize = 100
 
 func baselineWords(d *decision.BaselineDelta) string {
 	if !d.Enabled {
@@ -64,7 +69,7 @@ func failWords(p *decision.FailPolicy) string {
 // writer writes the parts that report.md and the comment share.
 type writer struct {
 	in *Input
-	b  strings.Builder
+	b  bytes.Buffer
 }
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
