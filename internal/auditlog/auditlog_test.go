@@ -308,3 +308,32 @@ func TestRecordsAreKeptForACalendarYearAndTheSealVouchesForThem(t *testing.T) {
 		t.Error("a broken log is given up")
 	}
 }
+
+func TestASignerOpensWhatItSigned(t *testing.T) {
+	t.Parallel()
+	private, _, err := auditlog.NewKey(nil, "plimsoll.test/log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, _, err := auditlog.NewKey(nil, "plimsoll.test/log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := auditlog.NewSigner(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := s.Sign(event.Genesis("plimsoll.test/log"), time.Now(), auditlog.Stands)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := auditlog.Open(text, s.Keys()); err != nil || c.Origin != "plimsoll.test/log" {
+		t.Errorf("%v %v", c, err)
+	}
+	if s, err = auditlog.NewSigner(other); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := auditlog.Open(text, s.Keys()); err == nil {
+		t.Error("another key opens it")
+	}
+}

@@ -2,6 +2,7 @@ package auditlog
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
@@ -82,6 +83,7 @@ func parseCheckpoint(text string) (Checkpoint, error) {
 type Signer struct {
 	origin string
 	note   note.Signer
+	keys   note.Verifiers
 }
 
 // NewKey makes the key pair of a log. The private half goes into the
@@ -99,8 +101,30 @@ func NewSigner(private string) (*Signer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the key of the audit log: %w", err)
 	}
-	return &Signer{s.Name(), s}, nil
+	keys, err := publicHalf(s.Name(), private)
+	if err != nil {
+		return nil, fmt.Errorf("read the key of the audit log: %w", err)
+	}
+	return &Signer{s.Name(), s, keys}, nil
 }
+
+// publicHalf is what checks the signatures of a private key, which ends with an
+// algorithm of one byte and the seed.
+func publicHalf(name, private string) (note.Verifiers, error) {
+	parts := strings.SplitN(private, "+", 5)
+	seed, err := base64.StdEncoding.DecodeString(parts[len(parts)-1])
+	if err != nil || len(seed) != 1+ed25519.SeedSize {
+		return nil, errors.New("it is no private key")
+	}
+	key, err := note.NewEd25519VerifierKey(name, ed25519.NewKeyFromSeed(seed[1:]).Public().(ed25519.PublicKey))
+	if err != nil {
+		return nil, err
+	}
+	return Keys(key)
+}
+
+// Keys opens what this signer signed.
+func (s *Signer) Keys() note.Verifiers { return s.keys }
 
 // Origin is the name of the log.
 func (s *Signer) Origin() string { return s.origin }
