@@ -319,7 +319,7 @@ var layers = []layer{
 	{
 		path: "internal/console", why: "the pages: what waits for a person, and what became of everything", modules: []string{text},
 		may: []string{
-			"internal/auditlog", "internal/pipeline/...", "internal/request", "internal/request/artifact", "internal/request/circle",
+			".", "internal/auditlog", "internal/pipeline/...", "internal/request", "internal/request/artifact", "internal/request/circle",
 			"internal/request/constitution", "internal/request/envelope", "internal/request/problem", "internal/gate/redact", "internal/gate/rule", "internal/verify/check",
 		},
 	},

@@ -57,6 +57,7 @@ type Console struct {
 	guard  *http.CrossOriginProtection
 	doors  *doors // how often an address may try to sign in
 	counts counts // how much waits for whom
+	proofs proofs // who has the audit log verified now
 }
 
 // New is a console.

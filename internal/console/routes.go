@@ -21,6 +21,7 @@ var navigation = []struct{ Path, Word, Key string }{
 	{"/inbox", "nav.inbox", "i"},
 	{"/chains", "nav.chains", "c"},
 	{"/requests", "nav.requests", "r"},
+	{"/audit", "nav.audit", "a"},
 	{"/rules", "nav.rules", "u"},
 	{"/actors", "nav.actors", "p"},
 	{"/health", "nav.health", "h"},
@@ -66,6 +67,12 @@ func (c *Console) routes() []route {
 		{"GET", "/requests/circles/{id}", c.circle, false},
 		{"POST", "/requests/circles/{id}", c.circleChange, false},
 		{"POST", "/requests/consents/{id}/revoke", c.consentTakeBack, false},
+		{"GET", "/audit", c.audit, false},
+		{"GET", "/audit/verify", c.verifyPage, false},
+		{"POST", "/audit/verify", c.verifyAudit, false},
+		{"GET", "/audit/{position}", c.auditRecord, false},
+		{"GET", "/rules", c.rules, false},
+		{"GET", "/rules/{id}", c.rule, false},
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline"
@@ -34,7 +35,14 @@ type page struct {
 	topics   []string
 	follow   string
 	announce bool
+	// pour sends what takes its time, piece by piece, where the page has split.
+	pour func(send func(piece string, data any) error) error
+	done func() // when the page was sent, or could not be; nil for nothing
 }
+
+// split is where a page is cut whose content is poured into it; no text of a
+// reader holds it, because templates escape the sign it begins with.
+const split = `<template id="split"></template>`
 
 // crumb is a step of the way to a page. Text is shown as it is.
 type crumb struct{ Path, Text string }
@@ -129,6 +137,9 @@ type navItem struct {
 
 // show sends a page, whole: what fails half way is an error and no half a page.
 func (c *Console) show(v *visit, p page) {
+	if p.done != nil {
+		defer p.done()
+	}
 	s := shell{
 		Lang: v.lang, Who: v.who, Trail: p.trail, Seal: c.seal(c.session(v)), Key: "page-" + random(16), Here: v.here,
 		Version: c.conf.Version, Data: p.data, Topics: topicQuery(p.topics), Languages: languages, Waiting: -1,
@@ -156,7 +167,42 @@ func (c *Console) show(v *visit, p page) {
 	h.Set("Content-Language", v.lang)
 	h.Set("Vary", "Cookie, Accept-Language, HX-Request")
 	v.w.WriteHeader(max(p.status, http.StatusOK))
+	if p.pour != nil {
+		c.pour(v, p, out.Bytes())
+		return
+	}
 	_, _ = v.w.Write(out.Bytes())
+}
+
+// pour sends a page in parts: what is above the split at once, then each piece
+// when it is known, and the rest of the page. A reader who went away ends it.
+func (c *Console) pour(v *visit, p page, text []byte) {
+	control := http.NewResponseController(v.w)
+	write := func(b []byte) error {
+		_ = control.SetWriteDeadline(time.Now().Add(writeGrace))
+		if _, err := v.w.Write(b); err != nil {
+			return err
+		}
+		return control.Flush()
+	}
+	head, tail, _ := bytes.Cut(text, []byte(split))
+	if write(head) != nil {
+		return
+	}
+	err := p.pour(func(piece string, data any) error {
+		var out bytes.Buffer
+		if err := c.sheets[v.lang].pages[p.name].ExecuteTemplate(&out, piece, data); err != nil {
+			return err
+		}
+		return write(out.Bytes())
+	})
+	if err != nil { // the page has no closing part, and no verdict
+		if v.r.Context().Err() == nil {
+			c.conf.Log.LogAttrs(v.r.Context(), slog.LevelError, "page broke off", slog.String("path", v.r.URL.Path), slog.String("error", err.Error()))
+		}
+		return
+	}
+	_ = write(tail)
 }
 
 func under(path, room string) bool {

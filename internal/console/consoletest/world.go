@@ -46,9 +46,10 @@ type World struct {
 	Circle    *request.Service
 	Tokens    map[string]string // secrets, by actor
 
-	log   *log
-	asked atomic.Int64
-	stop  func() error
+	database string // the file of it
+	log      *log
+	asked    atomic.Int64
+	stop     func() error
 }
 
 // log is what the service writes.
@@ -84,7 +85,7 @@ func New(t testing.TB, settings ...string) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &World{TB: t, Tokens: map[string]string{}, log: &log{}}
+	w := &World{TB: t, Tokens: map[string]string{}, database: strings.TrimPrefix(conf.DB, "sqlite:"), log: &log{}}
 	for i, m := range made {
 		w.Tokens[string(people[i].ID)] = m.Token
 	}
