@@ -16,8 +16,9 @@ import (
 	"plimsoll.dev/internal/pipeline/refusal"
 )
 
-// formLimit is the most a form may hold.
-const formLimit = 64 << 10
+// formLimit is the most a form may hold: the longest text of a request, as forms
+// write letters that are not Latin, and room.
+const formLimit = 256 << 10
 
 // visit is one request of a browser: who asks, in which language, and what they
 // sent.
