@@ -144,8 +144,10 @@ func queueVital(w *words, now *Condition, at time.Time) vital {
 		x.State, x.Words = "wait", w.say("health.queue.again", sum.Again)
 	case sum.Waiting > 0:
 		x.State, x.Words = "pass", w.say("health.queue.busy", sum.Waiting, w.number(sum.Running))
-	default:
+	case sum.Running > 0:
 		x.State, x.Words = "pass", w.say("health.queue.idle", sum.Running)
+	default:
+		x.State, x.Words = "pass", w.say("health.queue.none")
 	}
 	return x
 }
