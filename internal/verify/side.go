@@ -63,7 +63,7 @@ func Load(tree fs.FS, opt LoadOptions) (*Side, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.side()
+	return l.side(nil)
 }
 
 // loading is a side whose sources are read and not judged yet.
@@ -119,12 +119,12 @@ func ReadAhead(head fs.FS, opt LoadOptions) *Ahead {
 	return a
 }
 
-// side is the side alone, and what it was read from.
-func (l *loading) side() (*Side, error) {
+// side is the side, and what it was read from. other is as in judge.
+func (l *loading) side(other *effect.Surface) (*Side, error) {
 	if err := l.prepare(); err != nil {
 		return nil, err
 	}
-	side, err := l.judge(nil)
+	side, err := l.judge(other)
 	if err == nil {
 		side.Files = l.seen.read()
 	}

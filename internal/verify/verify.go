@@ -103,6 +103,7 @@ type Run struct {
 	Actions            *delta.Actions
 	summary            decision.Summary
 	policyGaps         []effect.Issue
+	head               *loading      // what the head was read from
 	changed            []report.Blob // see changedBlobs
 	facts              []delta.Fact  // of the head, as the artifacts repeat them
 	TrustRootTouched   bool
@@ -152,12 +153,13 @@ func Verify(in Input) (*Run, error) {
 	return r, r.conclude()
 }
 
+// load reads one more state of the head, whose files are the head's but for some.
 func (r *Run) load(tree fs.FS) (*Side, error) {
-	l, err := r.read(tree, nil)
+	l, err := r.read(tree, r.head)
 	if err != nil {
 		return nil, err
 	}
-	return l.side()
+	return l.side(r.HeadSide.Surface)
 }
 
 func (r *Run) read(tree fs.FS, other *loading) (*loading, error) {
@@ -207,21 +209,20 @@ func joined(codes []string) string {
 // loadSides reads both sides and says what their tools may do: the head, then what
 // is different at the base, which is read while the head is judged.
 func (r *Run) loadSides() {
-	var head *loading
 	if a := r.Input.Ahead; a != nil {
-		head, r.Err = a.head, a.err
+		r.head, r.Err = a.head, a.err
 	} else {
-		head, r.Err = r.read(r.Input.Head, nil)
+		r.head, r.Err = r.read(r.Input.Head, nil)
 	}
 	if r.Err != nil {
 		return
 	}
 	var base *loading
 	var failed error
-	parts := []func(){func() { r.HeadSide, r.Err = head.side() }}
+	parts := []func(){func() { r.HeadSide, r.Err = r.head.side(nil) }}
 	if r.Input.Base != nil {
 		parts = append(parts, func() {
-			if base, failed = r.read(r.Input.Base, head); failed == nil {
+			if base, failed = r.read(r.Input.Base, r.head); failed == nil {
 				failed = base.prepare()
 			}
 		})
