@@ -146,6 +146,35 @@ func TestAskingKeepsWhatWasTypedAndSaysWhatIsWrong(t *testing.T) {
 	shows(t, w.Visit("rex").Get("/requests/new"), []string{"in no circle"}, "<textarea")
 }
 
+func TestTheLongestTextIsAskedAndALongerOneIsGivenBack(t *testing.T) {
+	t.Parallel()
+	w := consoletest.New(t)
+	w.Garden()
+	ada := w.Visit("ada")
+	text := "Вирішимо разом: " + strings.Repeat("теплиця та крамниця ", 1700)
+	for len(text) < 65_535 {
+		text += "я"
+	}
+	form := url.Values{
+		"text": {text}, "circle": {"garden"}, "target": {"circle"}, "consent": {"not_required"}, "action": {"read", "draft", "propose_decision"}, "output": {"decision_draft"},
+	}
+	a := ada.Submit("/requests/new", "/requests/new", form)
+	if a.Status != http.StatusSeeOther {
+		t.Fatalf("%d bytes: %d", len(text), a.Status)
+	}
+	page := ada.Get(a.Header.Get("Location"))
+	shows(t, page, []string{"Show all of the text"})
+	if len(page.Body) > 60<<10 {
+		t.Errorf("the page has %d bytes", len(page.Body))
+	}
+	if all := ada.Get(a.Header.Get("Location") + "?text=all"); len(all.Body) < len(text) {
+		t.Errorf("all of it is %d bytes", len(all.Body))
+	}
+	form.Set("text", text+"яя")
+	again := ada.Submit("/requests/new", "/requests/new", form)
+	shows(t, again, []string{"The text is too long", text + "яя</textarea>"})
+}
+
 func TestAFormThatIsSentTwiceAsksOnce(t *testing.T) {
 	t.Parallel()
 	w := consoletest.New(t)
