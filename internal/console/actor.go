@@ -21,9 +21,8 @@ const (
 	actorsPath = "/actors"
 	ownPath    = "/actors/me"
 
-	recentShown = 20    // records of an actor
-	recentLook  = 5_000 // records of the log that are looked through for them
-	waitingMost = 10    // gates that wait for an actor
+	recentShown = 20 // records of an actor
+	waitingMost = 10 // gates that wait for an actor
 )
 
 // actorPath is the page of an actor. Ids that a path cannot hold, or that are
@@ -54,15 +53,15 @@ func (c *Console) actors(v *visit) (page, error) {
 	if v.r.URL.Query().Has("id") {
 		return c.actorPage(v, contract.ActorID(v.query("id")))
 	}
-	list, err := c.conf.Contracts.ActorList(v.r.Context(), pipeline.Page{Behind: readPlace(v.query("behind")), Limit: actorsShown + 1})
+	list, err := c.conf.Contracts.ActorList(v.r.Context(), pipeline.Page{Behind: readMark(v.query("behind")), Limit: perPage + 1})
 	if err != nil {
 		return page{}, err
 	}
 	d := actorsData{Admin: v.administers(), Roles: contract.Roles()}
-	if len(list) > actorsShown {
-		list = list[:actorsShown]
-		last := list[actorsShown-1]
-		d.Older = actorsPath + "?behind=" + url.QueryEscape(place(pipeline.Mark{At: last.UpdatedAt, ID: string(last.ID)}))
+	if len(list) > perPage {
+		list = list[:perPage]
+		last := list[perPage-1]
+		d.Older = actorsPath + "?behind=" + url.QueryEscape(mark(pipeline.Mark{At: last.UpdatedAt, ID: string(last.ID)}))
 	}
 	for _, a := range list {
 		d.Rows = append(d.Rows, actorRow{a, actorPath(a.ID)})
@@ -202,21 +201,21 @@ func (c *Console) recentOf(v *visit, id contract.ActorID) ([]actorRecord, error)
 	if err != nil {
 		return nil, err
 	}
-	lines, err := c.conf.Contracts.AuditList(v.r.Context(), max(0, head.Count-recentLook), pipeline.AuditFilter{Actors: []contract.ActorID{id}}, recentLook)
+	lines, err := c.conf.Contracts.AuditBack(v.r.Context(), head.Count+1, 0, pipeline.AuditFilter{Actors: []contract.ActorID{id}}, recentShown)
 	if err != nil {
 		return nil, err
 	}
 	list := []actorRecord{}
-	for i := len(lines) - 1; i >= 0 && len(list) < recentShown; i-- {
+	for _, l := range lines {
 		var r struct {
 			Timestamp             time.Time
 			Action, ID, ErrorCode string
 			Success               bool
 		}
-		if err := json.Unmarshal(lines[i].Text, &r); err != nil {
+		if err := json.Unmarshal(l.Text, &r); err != nil {
 			continue // the page of the log says what is wrong with it
 		}
-		list = append(list, actorRecord{lines[i].Position, r.Timestamp, r.Action, r.ID, r.ErrorCode, r.Success})
+		list = append(list, actorRecord{l.Position, r.Timestamp, r.Action, r.ID, r.ErrorCode, r.Success})
 	}
 	return list, nil
 }

@@ -39,19 +39,19 @@ func (t tokenRow) Live() bool { return t.State == "valid" }
 // tokensOf puts the tokens of an actor on their page, and which scopes a new one
 // may have: an admin gives any, everybody else what they have themselves.
 func (c *Console) tokensOf(v *visit, d *actorData) error {
-	list, err := c.conf.Contracts.TokenList(v.r.Context(), v.caller(""), d.ID, pipeline.Page{Behind: readPlace(v.query("tokens")), Limit: actorsShown + 1})
+	list, err := c.conf.Contracts.TokenList(v.r.Context(), v.caller(""), d.ID, pipeline.Page{Behind: readMark(v.query("tokens")), Limit: perPage + 1})
 	if err != nil {
 		return err
 	}
-	if len(list) > actorsShown {
-		list = list[:actorsShown]
-		last := list[actorsShown-1]
+	if len(list) > perPage {
+		list = list[:perPage]
+		last := list[perPage-1]
 		to := d.Path
 		sep := "?"
 		if strings.Contains(to, "?") {
 			sep = "&"
 		}
-		d.Older = to + sep + "tokens=" + url.QueryEscape(place(pipeline.Mark{At: last.CreatedAt, ID: last.ID}))
+		d.Older = to + sep + "tokens=" + url.QueryEscape(mark(pipeline.Mark{At: last.CreatedAt, ID: last.ID}))
 	}
 	for _, t := range list {
 		row := tokenRow{t, "valid", t.ID == v.who.Token.ID}
