@@ -9,7 +9,9 @@ import (
 
 	"plimsoll.dev/internal/console/consoletest"
 	"plimsoll.dev/internal/pipeline"
+	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/request"
+	"plimsoll.dev/internal/request/envelope"
 )
 
 var unworded = regexp.MustCompile(`>(request|circle)\.(is|of|for|stop|type|flag|step|does|event|level|status|action|intent|claim|role|answer|origin|source|engine|class|run|why|reason|effect|open|no|owes)\.[._a-z]*`)
@@ -69,27 +71,53 @@ func TestARequestIsShownAsItWasWrittenAndAsItStands(t *testing.T) {
 	}
 }
 
-func TestADecisionLeadsFromItsRequestToItsContract(t *testing.T) {
-	t.Parallel()
-	w := consoletest.New(t)
-	w.Garden()
-	p := w.Ask("Let us decide to add a page with the opening hours to the repository shop.", "decision_draft", "propose_decision", "request_consent")
-	o, err := w.Circle.RequestOpen(t.Context(), w.As("ada", ""), p.RequestID)
-	consoletest.Must(w, o, err)
-	for _, d := range o.Artifacts {
-		if string(d.Status) == "needs_confirmation" {
-			done, err := w.Circle.ArtifactConfirm(t.Context(), w.As("ada", ""), request.MoveArgs{ID: d.ID, SHA256: d.ContentSHA256})
+// decided is a request whose decision ada has confirmed, and the draft it became.
+func decided(w *consoletest.World, text string) (id string, chain contract.ID) {
+	w.Helper()
+	id = w.Ask(text, "decision_draft", "propose_decision", "request_consent").RequestID
+	open := func() *request.Opened {
+		o, err := w.Circle.RequestOpen(w.Context(), w.As("ada", ""), id)
+		return consoletest.Must(w, o, err)
+	}
+	for _, d := range open().Artifacts {
+		if d.Type == envelope.DecisionDraft {
+			done, err := w.Circle.ArtifactConfirm(w.Context(), w.As("ada", ""), request.MoveArgs{ID: d.ID, SHA256: d.ContentSHA256})
 			consoletest.Must(w, done, err)
 		}
 	}
-	o, err = w.Circle.RequestOpen(t.Context(), w.As("ada", ""), p.RequestID)
-	if consoletest.Must(w, o, err); len(o.Contracts) == 0 {
-		t.Fatalf("%+v", o.Artifacts)
+	o := open()
+	if len(o.Contracts) == 0 {
+		w.Fatalf("%+v", o.Artifacts)
 	}
-	id := string(o.Contracts[0].ContractID)
+	return id, o.Contracts[0].ContractID
+}
+
+func TestARequestHearsWhatBecameOfItsDecision(t *testing.T) {
+	t.Parallel()
+	w := consoletest.New(t)
+	w.Garden()
+	id, chain := decided(w, "Let us decide to add a page with the opening hours to the repository shop.")
 	ada := w.Visit("ada")
-	shows(t, ada.Get("/requests/"+p.RequestID), []string{`href="/chains/` + id, "What came of it", "waits to be activated", "/decisions/activations/" + id, "ada confirmed it"})
-	shows(t, ada.Get("/requests"), []string{`href="/chains/` + id, "waits to be activated"})
+	link := `href="/chains/` + string(chain) + `"`
+	shows(t, ada.Get("/requests/"+id), []string{link, "What came of it", "draft", "/decisions/activations/" + string(chain), "ada confirmed it"})
+
+	gate := w.ToGate(chain)
+	shows(t, ada.Get("/requests/"+id), []string{"active", "/decisions/gates/" + string(gate), "pending", "phase of"}, "/decisions/activations/")
+	w.Release(chain, gate)
+	w.Until("the result is written back", func() bool {
+		o, err := w.Circle.RequestOpen(t.Context(), w.As("ada", ""), id)
+		return err == nil && len(o.Contracts[0].Results) > 0
+	})
+	shows(t, ada.Get("/requests/"+id), []string{"published", "Release note", "as version 1", "a1b2c3d", "came to its end"})
+	shows(t, ada.Get("/requests"), []string{link, "published"})
+
+	other, frozen := decided(w, "Let us decide to add a page about tulips to the repository shop.")
+	w.Decide(w.ToGate(frozen), "sam", contract.SecurityReviewer, contract.Rejected)
+	w.Until("it is frozen", func() bool {
+		o, err := w.Circle.RequestOpen(t.Context(), w.As("ada", ""), other)
+		return err == nil && o.Contracts[0].State == contract.Frozen
+	})
+	shows(t, ada.Get("/requests/"+other), []string{"frozen", "its gate was rejected", "rejected"})
 }
 
 func TestASecretIsNeverShown(t *testing.T) {
