@@ -132,7 +132,7 @@ cases: ## run the boundary cases against the gate
 # The whole-process tables first: the gate against git's own floor and the
 # contracts against the queue's, interleaved.
 .PHONY: bench
-bench: bench-contracts bench-verify bench-hook ## the gate, the contracts, verification and hooks against their floors, then every benchmark COUNT times
+bench: bench-contracts bench-console bench-verify bench-hook ## the gate, the contracts, verification and hooks against their floors, then every benchmark COUNT times
 	$(GO) run ./internal/bench/gate
 	$(GO) run ./internal/bench/triage
 	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) ./internal/gate/... ./internal/canonical
@@ -140,6 +140,10 @@ bench: bench-contracts bench-verify bench-hook ## the gate, the contracts, verif
 .PHONY: bench-contracts
 bench-contracts: ## chains against as many jobs that do nothing, on both databases
 	$(GO) run ./internal/bench/contracts
+
+.PHONY: bench-console
+bench-console: ## the pages of the console at 10,000 chains, and how soon an open page has news
+	$(GO) run ./internal/bench/console
 
 .PHONY: bench-verify
 bench-verify: ## verification of 200 and 2,000 tools against parsing their files

@@ -418,7 +418,12 @@ var layers = []layer{
 	{path: "internal/bench/bare", why: "an empty program, the floor of every start"},
 	{
 		path: "internal/bench/contracts", why: "measures the contracts, wired as the server wires them",
-		may: []string{"internal/pipeline/...", "internal/store/...", "internal/queue", "internal/auditlog"},
+		may: []string{"internal/bench/fill", "internal/pipeline/...", "internal/store/...", "internal/queue", "internal/auditlog"},
+	},
+	{path: "internal/bench/fill", why: "multiplies the chains of a database that is measured"},
+	{
+		path: "internal/bench/console", why: "measures the pages of the console on a service that has much to show",
+		may: []string{"internal/bench/fill", "internal/pipeline/...", "internal/server"},
 	},
 	{
 		path: "internal/bench/triage", why: "measures screen and triage on a set of attacks and of texts that are none",

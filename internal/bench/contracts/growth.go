@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"plimsoll.dev/internal/bench/fill"
 )
 
 // growth compares the cost of a chain between stores that hold few contracts
@@ -26,7 +28,7 @@ func (b *report) growth(ctx context.Context, p place, o options) (err error) {
 			return err
 		}
 		began := time.Now()
-		if err := s.fill(ctx, n, p.name == "postgres"); err != nil {
+		if err := fill.Contracts(ctx, s.db.Write, n, p.name == "postgres"); err != nil {
 			return err
 		}
 		fmt.Printf("%-8s  %d contracts loaded in %s\n", p.name, n, time.Since(began).Round(time.Millisecond))

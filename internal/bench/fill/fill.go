@@ -1,4 +1,6 @@
-package main
+// Package fill multiplies the chains of a database, for measurements of a store
+// that is not empty.
+package fill
 
 import (
 	"context"
@@ -20,27 +22,27 @@ type table struct {
 // The tables a chain has rows in, parents first. The queue is left out: it
 // forgets what is done after some days, a store never.
 var tables = []table{
-	{name: "chains", ids: []string{"id"}},
-	{name: "contracts", ids: []string{"id", "chain", "source_id", "execution_id", "task_seed"}},
+	{name: "chains", ids: []string{"id", "correlation_id"}},
+	{name: "contracts", ids: []string{"id", "chain", "source_id", "execution_id", "task_seed", "correlation_id"}},
 	{name: "contract_versions", ids: []string{"id"}},
-	{name: "votes", ids: []string{"contract"}},
-	{name: "runs", ids: []string{"execution_id", "chain", "task_seed", "evidence"}},
-	{name: "phase_artifacts", ids: []string{"execution_id", "chain", "task_seed"}},
-	{name: "reviews", ids: []string{"chain", "task_seed"}},
+	{name: "votes", ids: []string{"contract", "correlation_id"}},
+	{name: "runs", ids: []string{"execution_id", "chain", "task_seed", "evidence", "correlation_id"}},
+	{name: "phase_artifacts", ids: []string{"execution_id", "chain", "task_seed", "correlation_id"}},
+	{name: "reviews", ids: []string{"chain", "task_seed", "correlation_id"}},
 	{name: "locks", ids: []string{"key", "holder"}},
 	{name: "lock_holds", ids: []string{"holder", "key"}},
 	{name: "effects", ids: []string{"key", "result_id"}},
-	{name: "events", ids: []string{"id", "subject", "chain", "cause"}, place: "position", unlike: []string{"seq"}},
-	{name: "audit", ids: []string{"contract", "task_seed"}, place: "position", unlike: []string{"seq"}},
+	{name: "events", ids: []string{"id", "subject", "chain", "cause", "correlation_id"}, place: "position", unlike: []string{"seq"}},
+	{name: "audit", ids: []string{"contract", "task_seed", "correlation_id"}, place: "position", unlike: []string{"seq"}},
 }
 
-// fill loads at least n contracts: copies of the one chain that has run, with
+// Contracts loads at least n contracts: copies of what the database holds, with
 // all it left behind. Every id gets a number of its own behind the prefix, so
 // IC-001 becomes IC-1000001001, exec-5f-01 becomes exec-10000015f-01. They are
 // written by the database itself, in few statements: how they came there is not
 // measured.
-func (s *service) fill(ctx context.Context, n int, postgres bool) error {
-	conn, err := s.db.Write.Conn(ctx)
+func Contracts(ctx context.Context, db *sql.DB, n int, postgres bool) error {
+	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
 	}

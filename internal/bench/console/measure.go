@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+)
+
+var asset = regexp.MustCompile(`href="(/static/[^"]+console\.css)"`)
+
+// get asks for a path as somebody; took is the time to the first byte.
+func (s *service) get(ctx context.Context, who, path string) (took time.Duration, body string, err error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
+	if err != nil {
+		return 0, "", err
+	}
+	q.AddCookie(&http.Cookie{Name: "plimsoll-session", Value: s.tokens[who]})
+	began := time.Now()
+	r, err := http.DefaultClient.Do(q)
+	if err != nil {
+		return 0, "", err
+	}
+	defer r.Body.Close()
+	first := make([]byte, 1)
+	if _, err := io.ReadFull(r.Body, first); err != nil {
+		return 0, "", fmt.Errorf("%s: %w", path, err)
+	}
+	took = time.Since(began)
+	rest, err := io.ReadAll(r.Body)
+	if err == nil && r.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: status %d", path, r.StatusCode)
+	}
+	return took, string(first) + string(rest), err
+}
+
+// pages measures every page that a person opens.
+func (s *service) pages(ctx context.Context, out *report, rounds int, only string) error {
+	_, home, err := s.get(ctx, "root", "/rules")
+	if err != nil {
+		return err
+	}
+	file := asset.FindStringSubmatch(home)
+	if file == nil {
+		return errors.New("the pages name no file of styles")
+	}
+	kinds := []struct{ who, path string }{
+		{"lea", "/inbox"},
+		{"lea", "/decisions/activations/" + string(s.draft)},
+		{"lea", "/chains"},
+		{"lea", "/chains?state=Published&phase=Published"},
+		{"lea", "/chains?risk=high"},
+		{"lea", "/chains/" + string(s.chain)},
+		{"lea", "/requests"},
+		{"root", "/audit"},
+		{"root", "/audit?contractId=" + string(s.chain)},
+		{"root", "/audit?actorId=lea"},
+		{"root", "/audit?role=admin"},
+		{"root", "/audit?riskLevel=critical"},
+		{"root", "/audit?contractId=0123456789abcdef"},
+		{"root", "/audit?date=" + time.Now().UTC().Format(time.DateOnly)},
+		{"root", "/audit/1"},
+		{"root", "/rules"},
+		{"root", "/rules/HOST-MCP-SERVER-ADDED"},
+		{"root", "/actors"},
+		{"root", "/actors/lea"},
+		{"root", "/health"},
+	}
+	for _, k := range kinds {
+		if !strings.HasPrefix(k.path, only) {
+			continue
+		}
+		var took, floor []time.Duration
+		size := 0
+		for i := -3; i < rounds; i++ {
+			least, _, err := s.get(ctx, k.who, file[1])
+			if err != nil {
+				return err
+			}
+			t, body, err := s.get(ctx, k.who, k.path)
+			if err != nil {
+				return err
+			}
+			if i >= 0 {
+				took, floor, size = append(took, t), append(floor, least), len(body)
+			}
+		}
+		out.say(k.path, took, quantile(floor, 50), pageBudget, size)
+	}
+	return nil
+}
+
+// news measures from a write to its event on an open stream, and to the page that
+// has it.
+func (s *service) news(ctx context.Context, out *report, rounds int) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/live?t=all", nil)
+	if err != nil {
+		return err
+	}
+	q.AddCookie(&http.Cookie{Name: "plimsoll-session", Value: s.tokens["lea"]})
+	r, err := http.DefaultClient.Do(q)
+	if err != nil {
+		return err
+	}
+	defer r.Body.Close()
+	heard := make(chan time.Time, 64)
+	go func() {
+		defer close(heard) // the body ends with ctx
+		for lines := bufio.NewScanner(r.Body); lines.Scan(); {
+			if lines.Text() == "event: changed" {
+				heard <- time.Now()
+			}
+		}
+	}()
+	var event, page []time.Duration
+	for n := range rounds {
+		for quiet := false; !quiet; { // what the change before led to is over
+			select {
+			case <-heard:
+			case <-time.After(500 * time.Millisecond):
+				quiet = true
+			}
+		}
+		text := fmt.Sprintf("News number %d of the open page", n)
+		began := time.Now()
+		if _, err := s.asked(ctx, text); err != nil {
+			return err
+		}
+		var at time.Time
+		for {
+			var ok bool
+			select {
+			case at, ok = <-heard:
+			case <-time.After(10 * time.Second):
+			}
+			if !ok {
+				return errors.New("an open page heard nothing within 10 s")
+			}
+			_, body, err := s.get(ctx, "lea", "/chains")
+			if err != nil {
+				return err
+			}
+			if strings.Contains(body, text) {
+				break
+			}
+		}
+		event, page = append(event, at.Sub(began)), append(page, time.Since(began))
+	}
+	out.say("from a write to its news on an open stream", event, 0, newsBudget, 0)
+	out.say("from a write to the page that has it", page, 0, newsBudget, 0)
+	return nil
+}
