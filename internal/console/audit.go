@@ -21,7 +21,7 @@ import (
 // Of a search that no index knows, a page looks through this many records at
 // most, this many at a time: it then says how far it came.
 const (
-	auditWindow  = 10_000
+	auditWindow  = 5_000
 	auditWindows = 4
 )
 
@@ -223,7 +223,7 @@ func (r *record) url() string {
 		return "/chains/" + r.CorrelationID
 	case r.CorrelationID != "":
 		return "/requests/" + url.PathEscape(r.CorrelationID)
-	case r.Kind == "" && strings.HasPrefix(r.Action, "actor.") && r.ID != "":
+	case r.Kind == "" && (strings.HasPrefix(r.Action, "actor.") || r.Action == "token.create") && r.ID != "":
 		return actorPath(contract.ActorID(r.ID))
 	}
 	return ""

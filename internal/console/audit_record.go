@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,6 +70,7 @@ func (c *Console) auditRecord(v *visit) (page, error) {
 	if d.Members, err = recordMembers(lines[0].Text); err != nil {
 		d.Broken = true
 	}
+	slices.SortStableFunc(d.Members, func(a, b recordMember) int { return memberPlace(a.Name) - memberPlace(b.Name) })
 	for i, m := range d.Members {
 		d.Members[i].URL = m.url(d.URL)
 	}
@@ -89,6 +91,23 @@ func (c *Console) auditRecord(v *visit) (page, error) {
 		name: "record", title: "record.title", args: []any{strconv.FormatInt(n, 10)}, data: d,
 		trail: []crumb{{"/audit", c.sheets[v.lang].words.say("audit.title")}},
 	}, nil
+}
+
+// memberOrder is the order in which a person reads a record; its text is in the
+// order in which it was hashed.
+var memberOrder = []string{
+	"timestamp", "actorId", "role", "action", "success", "error.code", "error.message", "kind", "id", "version", "from", "to",
+	"approvalDecision.decision", "approvalDecision.actorId", "approvalDecision.role", "approvalDecision.decidedAt", "approvalDecision.reason", "self_approved",
+	"cause", "ground", "resolution", "riskLevel", "finalDecision", "correlationId", "intentId", "taskSeedId", "approvalDigest", "baseCommit", "headCommit",
+	"environment.os", "environment.runtime", "environment.containerImageDigest", "idempotencyKey",
+}
+
+// memberPlace is where a member is read; one that nobody knows comes last.
+func memberPlace(name string) int {
+	if i := slices.Index(memberOrder, name); i >= 0 {
+		return i
+	}
+	return len(memberOrder)
 }
 
 // recordMembers is a record in its order, what is inside a member behind a dot.
