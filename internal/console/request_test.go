@@ -120,6 +120,32 @@ func TestARequestHearsWhatBecameOfItsDecision(t *testing.T) {
 	shows(t, ada.Get("/requests/"+other), []string{"frozen", "its gate was rejected", "rejected"})
 }
 
+func TestWhatCameFromOutsideSaysSoEverywhere(t *testing.T) {
+	t.Parallel()
+	w := consoletest.New(t)
+	w.Garden()
+	p, err := w.Circle.Ask(t.Context(), w.As("ada", ""), []byte(`{"request_id":"r-outside","circle_context":{"circle_id":"garden","member_id":"ada",
+		"channel":{"kind":"external","id":"mail"},"participants":["lea"],"references":[{"kind":"url","id":"https://sadok.example/<b>"}]},
+		"visibility_level_target":"circle","sensitivity_flags":["legal"],"consent_status":"not_required","allowed_actions":["read","draft","propose_decision"],
+		"expected_output":"decision_draft","input_text":"Let us decide that the shop opens at nine."}`))
+	consoletest.Must(w, p, err)
+	w.Until("it has its answer", func() bool {
+		p, err = w.Circle.RequestGet(t.Context(), w.As("ada", ""), "r-outside")
+		return err == nil && p.State == request.Ended
+	})
+	lea := w.Visit("lea")
+	a := lea.Get("/requests/r-outside")
+	shows(t, a, []string{"from outside", "<code>mail</code>", "Whom it concerns: lea", "https://sadok.example/&lt;b&gt;", "law", "looks for secrets and personal data"}, "example/<b>")
+	// The request itself, what was made of it, and each run.
+	if n := strings.Count(a.Body, `<span class="tag external">external</span>`); n < 1+len(p.Artifacts)+len(p.Runs) {
+		t.Errorf("%d marks for %d artifacts and %d runs", n, len(p.Artifacts), len(p.Runs))
+	}
+	shows(t, lea.Get("/requests"), []string{`<span class="tag external">external</span>`})
+	uk := w.Visit("lea")
+	uk.Lang = "uk"
+	shows(t, uk.Get("/requests"), []string{`<span class="tag external">ззовні</span>`})
+}
+
 func TestASecretIsNeverShown(t *testing.T) {
 	t.Parallel()
 	w := consoletest.New(t)
