@@ -163,7 +163,7 @@ func (c *Console) chainRows(ctx context.Context, list []*pipeline.Chain) ([]chai
 		row := at[s.Chain]
 		switch d := s.Document.(type) {
 		case *contract.Intent:
-			row.Text, row.By, row.State, row.Kind, row.Cause = d.Intent, d.Creator, d.State, stateKind(d.State), s.FreezeCause
+			row.Text, row.By, row.State, row.Kind, row.Cause = beginning(d.Intent), d.Creator, d.State, stateKind(d.State), s.FreezeCause
 		case *contract.PublishGate:
 			if row.Level != "" { // the newest comes first
 				continue
@@ -175,6 +175,22 @@ func (c *Console) chainRows(ctx context.Context, list []*pipeline.Chain) ([]chai
 		}
 	}
 	return rows, nil
+}
+
+// beginningMost is the most characters of a text that stand for it.
+const beginningMost = 160
+
+// beginning is the first line of a text, and not too much of it.
+func beginning(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	runes := []rune(strings.TrimSpace(line))
+	if len(runes) > beginningMost {
+		runes, rest = runes[:beginningMost-1], "more"
+	}
+	if rest == "" {
+		return string(runes)
+	}
+	return strings.TrimRight(string(runes), " .") + "…"
 }
 
 // chainPath is the page of a chain with a query.

@@ -127,7 +127,7 @@ func (s *story) of(step string, c *pipeline.Shown) card {
 		}
 	case *contract.PublishGate:
 		out.Level = d.RiskLevel
-		if h.State == contract.Active || h.State == contract.Published {
+		if d.FinalDecision != contract.DecisionPending || h.State == contract.Active {
 			out.Kind, out.State = finalKind(d.FinalDecision), s.w.say("final."+string(d.FinalDecision))
 		}
 		for _, a := range d.Approvals {

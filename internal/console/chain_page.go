@@ -19,7 +19,8 @@ import (
 // chainView is the page of one chain.
 type chainView struct {
 	*pipeline.Chain
-	Asked    bool // through the circle: the correlation id is a request's
+	Asked    bool   // through the circle: the correlation id is a request's
+	Title    string // the beginning of the text
 	Text     string
 	Priority contract.Priority
 	State    contract.State
@@ -63,7 +64,7 @@ func (c *Console) chain(v *visit) (page, error) {
 	intent, _ := s.intent.Document.(*contract.Intent)
 	out := &chainView{
 		Chain: s.shown.Chain, Asked: s.shown.Chain.Correlation != string(id), State: h.State, Kind: stateKind(h.State),
-		Text: intent.Intent, Priority: intent.Priority, Cards: s.cards(request),
+		Title: beginning(intent.Intent), Text: intent.Intent, Priority: intent.Priority, Cards: s.cards(request),
 	}
 	for _, row := range []*pipeline.Shown{s.gate, s.accept, s.task, s.intent} {
 		if row != nil && row.FreezeCause != "" {

@@ -148,7 +148,7 @@ func TestAPublishedChainShowsItsReleaseNote(t *testing.T) {
 	tells(t, a, []string{"did not deliver its diff", "git diff " + consoletest.Base + " " + consoletest.Head})
 	tells(t, w.Visit("lea").Get("/chains/"+string(chain)+"?kind=decision"), []string{"lea", "sam"}, "was announced")
 	tells(t, w.Visit("lea").Get("/chains/"+string(chain)+"?kind=event"), []string{"the intent was announced"})
-	older := w.Visit("lea").Get("/chains/" + string(chain) + "?from=50")
+	older := w.Visit("lea").Get("/chains/" + string(chain) + "?from=25")
 	if older.Status != http.StatusOK {
 		t.Errorf("%d", older.Status)
 	}

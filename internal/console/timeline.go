@@ -58,6 +58,7 @@ var momentKinds = []string{"decision", "work", "contract", "refused", "event"}
 const (
 	momentMost  = 3000
 	momentBatch = 500
+	momentPage  = 25
 )
 
 // timeline reads the list of a chain. The records of the path are found by its
@@ -119,7 +120,7 @@ func (c *Console) timeline(ctx context.Context, ch *pipeline.Chain, who people, 
 	})
 	from, _ := strconv.Atoi(query.Get("from"))
 	from = min(max(from, 0), len(all))
-	t.Entries = all[from:min(from+perPage, len(all))]
+	t.Entries = all[from:min(from+momentPage, len(all))]
 	if next := from + perPage; next < len(all) {
 		q := url.Values{"from": {strconv.Itoa(next)}}
 		if t.Kind != "" {
