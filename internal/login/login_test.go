@@ -346,10 +346,39 @@ func TestTheCookiesOfASignInStayWithTheirSite(t *testing.T) {
 			t.Errorf("%s: the cookies are %v", c.redirect, names)
 		}
 		for _, said := range []*httptest.ResponseRecorder{begun, finished} {
-			if h := said.Header(); h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" {
+			if h := said.Header(); h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" ||
+				h.Get("X-Frame-Options") != "DENY" || h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
 				t.Errorf("%s: %v", c.redirect, h)
 			}
 		}
+	}
+}
+
+// Where there is a page to sign in at, a sign-in that failed ends there, and one
+// that did not is told of before the browser is sent on.
+func TestAFailedSignInEndsAtTheDoor(t *testing.T) {
+	b := newBench(t)
+	entered := 0
+	signIn, err := login.New(login.Config{
+		Issuer: b.issuer.URL, Client: "plimsoll", Secret: "s", Redirect: b.site.URL + login.Callback, Claim: "email", Service: b.registry, Door: "/signin",
+		Entered: func(w http.ResponseWriter, _ *http.Request) { entered++; w.Header().Set("X-Entered", "yes") },
+		Log:     slog.New(slog.DiscardHandler), Now: func() time.Time { return b.now },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.issuer.down = true
+	away := httptest.NewRecorder()
+	signIn.ServeHTTP(away, httptest.NewRequest(http.MethodGet, login.Path, http.NoBody))
+	refused := httptest.NewRecorder()
+	signIn.ServeHTTP(refused, httptest.NewRequest(http.MethodGet, login.Callback+"?code=x&state=y", http.NoBody))
+	for want, said := range map[string]*httptest.ResponseRecorder{"/signin?issuer=away": away, "/signin?issuer=refused": refused} {
+		if said.Code != http.StatusSeeOther || said.Header().Get("Location") != want {
+			t.Errorf("%d to %q, want %s", said.Code, said.Header().Get("Location"), want)
+		}
+	}
+	if entered != 0 {
+		t.Error("a sign-in that failed counts as one")
 	}
 }
 
