@@ -54,7 +54,9 @@ func (r *reader) Chains(f pipeline.ChainFilter, p pipeline.Page) ([]*pipeline.Ch
 		w.add("EXISTS (SELECT 1 FROM contracts i" + intent.String() + ")")
 	}
 	if len(f.Levels) > 0 {
-		w.add("EXISTS (SELECT 1 FROM contracts g WHERE g.chain = chains.id AND g.head AND g.kind = 'PublishGate' AND g.level IN " + among(w, f.Levels) + ")")
+		// Asked once, from an index of its own: asked of each chain, SQLite went
+		// through all gates for each (0.5 s at 1,000 chains).
+		w.add("id IN (SELECT g.chain FROM contracts g WHERE g.head AND g.kind = 'PublishGate' AND g.level IN " + among(w, f.Levels) + ")")
 	}
 	w.within("updated_at", f.UpdatedSince, f.UpdatedBefore)
 	return rows(r, "store.Chains", "list chains", scanChain,
