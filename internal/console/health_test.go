@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"plimsoll.dev/internal/console/consoletest"
+	"plimsoll.dev/internal/pipeline"
+	"plimsoll.dev/internal/pipeline/contract"
 )
 
 func TestPeopleSeeHowTheServiceDoesAndAdminsTheNumbers(t *testing.T) {
@@ -35,3 +37,22 @@ func TestPeopleSeeHowTheServiceDoesAndAdminsTheNumbers(t *testing.T) {
 		t.Errorf("%s", a.Body)
 	}
 }
+
+// A subscriber that is away is told with its host, and without the rest of its
+// address, which is often a secret.
+func TestASubscriberThatIsAwayIsNamedWithoutItsSecret(t *testing.T) {
+	t.Parallel()
+	w := consoletest.New(t, "webhook.allow: 127.0.0.1")
+	address := "http://127.0.0.1:9/hooks/the-secret?k=v"
+	made, err := w.Contracts.WebhookCreate(t.Context(), w.As("root", contract.Admin), pipeline.WebhookArgs{URL: &address, Enabled: &yes})
+	hook := consoletest.Must(w, made, err)
+	w.Activate(w.Draft("Add a login page"))
+	root, lea := w.Visit("root"), w.Visit("lea")
+	w.Until("the subscriber is not well", func() bool {
+		return strings.Contains(lea.Get("/health").Body, "1 thing is not quite well: Webhooks")
+	})
+	holds(t, lea.Get("/health"), 200, []string{"1 of 1 subscribers did not take something", `href="#do-webhooks"`, `id="do-webhooks"`, "plimsoll webhook deliveries"}, "127.0.0.1", hook.Of.ID, "the-secret")
+	holds(t, root.Get("/health"), 200, []string{"127.0.0.1", hook.Of.ID}, "the-secret", "k=v", hook.Secret)
+}
+
+var yes = true
