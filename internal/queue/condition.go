@@ -27,7 +27,7 @@ type Load struct {
 
 // loadMost is how many jobs of one state are counted, so that counting costs the
 // same however long the queue is.
-const loadMost = 20_000
+const loadMost = 10_000
 
 // loads is one statement for each state: the index of the line begins with it.
 var loads = []struct {
