@@ -3,7 +3,6 @@ package consoletest
 import (
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/request"
-	"plimsoll.dev/internal/request/artifact"
 	"plimsoll.dev/internal/request/circle"
 )
 
@@ -75,12 +74,12 @@ func (w *World) Consented(who string) (p *request.Package, consent string) {
 // the id of the consent.
 func (w *World) Consents(p *request.Package, who string) string {
 	w.Helper()
-	list, _, err := w.Circle.ArtifactList(w.Context(), w.As(who, ""), request.ArtifactFilter{Requests: []string{p.RequestID}, Statuses: []artifact.Status{artifact.WaitingForConsent}}, pipeline.Page{})
+	list, _, err := w.Circle.ArtifactList(w.Context(), w.As(who, ""), request.ArtifactFilter{Requests: []string{p.RequestID}}, pipeline.Page{})
 	for _, a := range Must(w, list, err) {
-		if a.WaitsFor != "" {
+		if a.WaitsFor != "" || a.Status != "waiting_for_consent" {
 			continue
 		}
-		given, err := w.Circle.ConsentDecide(w.Context(), w.As(who, ""), request.ConsentArgs{Artifact: a.ID, SHA256: a.ContentSHA256, Decision: artifact.Granted})
+		given, err := w.Circle.ConsentDecide(w.Context(), w.As(who, ""), request.ConsentArgs{Artifact: a.ID, SHA256: a.ContentSHA256, Decision: "granted"})
 		return Must(w, given, err).ID
 	}
 	w.Fatalf("nothing of %s waits for a consent", p.RequestID)
