@@ -144,7 +144,13 @@ func TestAPublishedChainShowsItsReleaseNote(t *testing.T) {
 	w := consoletest.New(t)
 	chain, gate := w.Published("Add a *payment* page")
 	a := w.Visit("lea").Get("/chains/" + string(chain))
-	tells(t, a, []string{"Release note of " + string(chain), "Add a *payment* page", "Who agreed", "sam (security reviewer): agreed", `/v1/gates/` + string(gate) + `/bundle`, "12 of 12 tests"})
+	tells(t, a, []string{"Release note of " + string(chain), "Add a *payment* page", "Who agreed", "sam (security reviewer): agreed", `/v1/gates/` + string(gate) + `/bundle`, "12 of 12 tests", "none was declared or observed", "Older"})
+	if n := strings.Count(a.Body, `class="whole">`+w.Digest(gate)); n < 3 {
+		t.Errorf("the digest that was agreed to stands %d times on the page", n)
+	}
+	if len(a.Body) > 60<<10 {
+		t.Errorf("the page has %d bytes", len(a.Body))
+	}
 	tells(t, a, []string{"did not deliver its diff", "git diff " + consoletest.Base + " " + consoletest.Head})
 	tells(t, w.Visit("lea").Get("/chains/"+string(chain)+"?kind=decision"), []string{"lea", "sam"}, "was announced")
 	tells(t, w.Visit("lea").Get("/chains/"+string(chain)+"?kind=event"), []string{"the intent was announced"})

@@ -104,12 +104,20 @@ func (c *Console) functions(w *words) template.FuncMap {
 		"roles":   w.roles,
 		"ids":     func(list []contract.ID) string { return names(w, list) },
 		"names":   func(list []string) string { return names(w, list) },
+		"text":    func(p *string) string { return *p }, // within a with
+		"at":      at,
 		"query":   url.QueryEscape,
 		"dict":    dict,
 		"list":    func(v ...any) []any { return v },
 		"size":    w.size,
 		"lower":   func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
 	}
+}
+
+// at is the instant a document states, zero for what is none.
+func at(text string) time.Time {
+	t, _ := contract.ParseTimestamp(text)
+	return t.Time()
 }
 
 // dict is named values for a template within a template.

@@ -121,7 +121,7 @@ func (c *Console) timeline(ctx context.Context, ch *pipeline.Chain, who people, 
 	from, _ := strconv.Atoi(query.Get("from"))
 	from = min(max(from, 0), len(all))
 	t.Entries = all[from:min(from+momentPage, len(all))]
-	if next := from + perPage; next < len(all) {
+	if next := from + momentPage; next < len(all) {
 		q := url.Values{"from": {strconv.Itoa(next)}}
 		if t.Kind != "" {
 			q.Set("kind", t.Kind)
