@@ -156,7 +156,13 @@ func (r *reader) Contracts(f pipeline.ContractFilter, p pipeline.Page) ([]*pipel
 	} else {
 		w.add("c.head")
 	}
-	in(w, "c.kind", f.Kinds)
+	// Of some chains, and of what waits, there is little; of a kind there is much,
+	// and SQLite would take its index all the same (40 ms at 10,000 chains).
+	kind := "c.kind"
+	if len(f.Chains)+len(f.WaitingFor) > 0 {
+		kind = "(c.kind || '')"
+	}
+	in(w, kind, f.Kinds)
 	in(w, "c.id", f.IDs)
 	in(w, "c.state", f.States)
 	in(w, "c.chain", f.Chains)
@@ -183,7 +189,7 @@ func (r *reader) Contracts(f pipeline.ContractFilter, p pipeline.Page) ([]*pipel
 		for i, role := range f.WaitingFor {
 			roles[i] = "c.waiting_for LIKE " + w.arg("%,"+string(role)+",%")
 		}
-		w.add("(" + strings.Join(roles, " OR ") + ")")
+		w.add("c.final_decision = 'pending' AND (" + strings.Join(roles, " OR ") + ")") // as the index has it
 	}
 	if !f.DueBefore.IsZero() {
 		w.add("c.final_decision = 'pending' AND c.deadline < " + w.arg(f.DueBefore.UnixMicro()))
