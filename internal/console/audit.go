@@ -22,7 +22,7 @@ import (
 // most, this many at a time: it then says how far it came.
 const (
 	auditWindow  = 5_000
-	auditWindows = 4
+	auditWindows = 3
 )
 
 // auditRows is how many records a page shows.

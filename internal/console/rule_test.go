@@ -24,7 +24,7 @@ func TestEveryRuleIsListedAndHasItsPage(t *testing.T) {
 	see := func(id, title, finding string) {
 		t.Helper()
 		pages++
-		holds(t, list, 200, []string{`href="/rules/` + id + `" lang="en">` + html.EscapeString(title) + `<`, "<code>" + id + "</code>"}, ">rules.")
+		holds(t, list, 200, []string{`href="/rules/` + id + `" lang="en">` + html.EscapeString(title) + `<`, "<code>" + id + "</code>"}, "rules.group", ">rules.")
 		a := v.Get("/rules/" + id)
 		if found := v.Get("/rules/" + finding); found.Status != 200 || a.Status != 200 || !strings.Contains(found.Body, `data-copy="`+finding+`"`) {
 			t.Fatalf("%s: %d, %s: %d", id, a.Status, finding, found.Status)
