@@ -99,7 +99,11 @@ func (a *API) handler(methods map[string]endpoint) http.Handler {
 		if a.conf.Seen != nil {
 			a.conf.Seen(r.Context(), q.operation, w.(*watched).status, a.conf.Now().Sub(start))
 		}
-		a.conf.Log.LogAttrs(r.Context(), slog.LevelDebug, "request", slog.String("operation", q.operation), slog.Int("status", w.(*watched).status))
+		attrs := []slog.Attr{slog.String("operation", q.operation), slog.Int("status", w.(*watched).status)}
+		if w.Header().Get(replayHeader) != "" {
+			attrs = append(attrs, slog.Bool("replayed", true)) // which is not asked anew what it is about
+		}
+		a.conf.Log.LogAttrs(r.Context(), slog.LevelDebug, "request", attrs...)
 	})
 }
 
@@ -451,6 +455,9 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, ans ans
 	write(w, status, media, body)
 }
 
+// replayHeader is the header of an answer that was given before.
+const replayHeader = "Idempotency-Replayed"
+
 // replay sends the first answer again.
 func replay(w http.ResponseWriter, first pipeline.Request) {
 	if v, err := contract.Parse(first.Headers); err == nil {
@@ -461,7 +468,7 @@ func replay(w http.ResponseWriter, first pipeline.Request) {
 			}
 		}
 	}
-	w.Header().Set("Idempotency-Replayed", "true")
+	w.Header().Set(replayHeader, "true")
 	write(w, first.Status, first.MediaType, first.Answer)
 }
 

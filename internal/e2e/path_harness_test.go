@@ -121,6 +121,7 @@ func (e *estate) stopAll() {
 type logged struct {
 	Msg, Job, Chain, Operation string
 	Status                     int
+	Replayed                   bool
 	Correlation                string `json:"correlation_id"`
 	text                       string
 }
@@ -381,6 +382,7 @@ type came struct {
 	TaskID     string `json:"task_id"`
 	Gate       *struct {
 		GateID        string `json:"gate_id"`
+		Version       int64
 		RiskLevel     string `json:"risk_level"`
 		FinalDecision string `json:"final_decision"`
 	}
