@@ -372,6 +372,7 @@ var layers = []layer{
 	},
 
 	// Ring 5: shells.
+	{path: "internal/demo", why: "the story of plimsoll demo: who does what with which command, and the sample they work on"},
 	{path: ".", why: "embeds the documents that the programs print"},
 	{
 		path: "internal/cli/verification", why: "verifies a change of a repository, for the gate's commands and for a run that owes it",
@@ -407,7 +408,7 @@ var layers = []layer{
 	},
 	{
 		path: "internal/cli/plimsoll", why: "the control plane's commands: the service, and the client of its API",
-		may:     []string{".", "internal/api", "internal/auditlog", "internal/bundle", "internal/cli/verification", "internal/execution", "internal/gate", "internal/git", "internal/mcp/request", "internal/pipeline/...", "internal/request", "internal/request/constitution", "internal/request/envelope", "internal/server", "internal/verify"},
+		may:     []string{".", "internal/api", "internal/auditlog", "internal/bundle", "internal/cli/verification", "internal/demo", "internal/execution", "internal/gate", "internal/git", "internal/mcp/request", "internal/pipeline/...", "internal/request", "internal/request/constitution", "internal/request/envelope", "internal/server", "internal/verify"},
 		modules: []string{cobra},
 	},
 	{path: "cmd/plimsoll", why: "its doorstep", may: []string{"internal/cli/plimsoll"}},

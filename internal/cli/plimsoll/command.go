@@ -179,7 +179,7 @@ func commands(env Env) *cobra.Command {
 		id   string
 		list []*cobra.Command
 	}{
-		{"service", []*cobra.Command{initCommand(s), serveCommand(s), configCommand(s), doctorCommand(s), backupCommand(s), restoreCommand(s)}},
+		{"service", []*cobra.Command{demoCommand(s), initCommand(s), serveCommand(s), configCommand(s), doctorCommand(s), backupCommand(s), restoreCommand(s)}},
 		{"work", []*cobra.Command{intentCommand(s), chainCommand(s), taskCommand(s), runCommand(s), acceptanceCommand(s), gateCommand(s), contractCommand(s)}},
 		{"circle", []*cobra.Command{
 			askCommand(s), artifactCommand(s), consentCommand(s), identityCommand(s), circleCommand(s), channelCommand(s), workersCommand(s), clanCommand(s), mcpCommand(s),
