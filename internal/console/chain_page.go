@@ -32,7 +32,7 @@ type chainView struct {
 	Timeline *timeline
 	Evidence []evidenceRow
 	Note     *artifact.Note
-	Bundle   string // where the proof of the release is
+	Gate     contract.ID // of which a proof can be taken, once it approved
 }
 
 // evidenceRow is one Evidence of the chain.
@@ -88,7 +88,7 @@ func (c *Console) chain(v *visit) (page, error) {
 		}
 	}
 	if g := s.gate; g != nil && g.Document.(*contract.PublishGate).FinalDecision == contract.DecisionApproved {
-		out.Bundle = "/v1/gates/" + string(g.Ref().ID) + "/bundle"
+		out.Gate = g.Ref().ID
 	}
 	return page{
 		name: "chain", title: "chain.title", args: []any{string(id)}, data: out,

@@ -144,7 +144,7 @@ func TestAPublishedChainShowsItsReleaseNote(t *testing.T) {
 	w := consoletest.New(t)
 	chain, gate := w.Published("Add a *payment* page")
 	a := w.Visit("lea").Get("/chains/" + string(chain))
-	tells(t, a, []string{"Release note of " + string(chain), "Add a *payment* page", "Who agreed", "sam (security reviewer): agreed", `/v1/gates/` + string(gate) + `/bundle`, "12 of 12 tests", "none was declared or observed", "Older"})
+	tells(t, a, []string{"Release note of " + string(chain), "Add a *payment* page", "Who agreed", "sam (security reviewer): agreed", "plimsoll export " + string(gate), "12 of 12 tests", "none was declared or observed", "Older"})
 	if n := strings.Count(a.Body, `class="whole">`+w.Digest(gate)); n < 3 {
 		t.Errorf("the digest that was agreed to stands %d times on the page", n)
 	}
