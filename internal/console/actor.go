@@ -28,8 +28,7 @@ const (
 // actorPath is the page of an actor. Ids that a path cannot hold, or that are
 // another page's, go into the query.
 func actorPath(id contract.ActorID) string {
-	switch id {
-	case "", ".", "..", "me":
+	if slices.Contains([]contract.ActorID{"", ".", "..", "me"}, id) {
 		return actorsPath + "?id=" + url.QueryEscape(string(id))
 	}
 	return actorsPath + "/" + url.PathEscape(string(id))

@@ -56,10 +56,9 @@ func (c *Console) addFactor(v *visit) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	switch request.Strongest(have) {
-	case "":
+	if kind := request.Strongest(have); kind == "" {
 		return c.enroll(v, name, "")
-	case request.WebAuthn:
+	} else if kind == request.WebAuthn {
 		return page{}, wrongForm("factor.keys")
 	}
 	by, err := v.writer("", "identity.challenge")

@@ -39,8 +39,9 @@ var again = regexp.MustCompile(`<input type="hidden" name="([a-z_]+)" value="([^
 // answers what was sent as well.
 func confirms(t *testing.T, v *consoletest.Visitor, asked consoletest.Answer) (consoletest.Answer, string, url.Values) {
 	t.Helper()
-	_, form, ok := strings.Cut(asked.Body, `<section class="narrow">`)
-	if _, form, ok = strings.Cut(form, `action="`); !ok {
+	_, form, _ := strings.Cut(asked.Body, `<section class="narrow">`)
+	_, form, ok := strings.Cut(form, `action="`)
+	if !ok {
 		t.Fatalf("nothing is asked (%d)\n%s", asked.Status, asked.Body)
 	}
 	action, form, _ := strings.Cut(form, `"`)
