@@ -168,13 +168,30 @@ func (t *Tab) Never(text string) {
 // Click presses an element, as a mouse does.
 func (t *Tab) Click(selector string) {
 	t.Helper()
-	t.Do(chromedp.Click(chromedp.CSS(selector)))
+	t.steady(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// steady takes a step again when the page put another element in the place of the
+// one it was about to touch, as an open page does when it is brought up to date.
+func (t *Tab) steady(step chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	for try := 0; ; try++ {
+		ctx, cancel := context.WithTimeout(t.ctx, patience)
+		err := chromedp.Do(ctx, step)
+		cancel()
+		if err == nil {
+			return
+		}
+		if try == 20 || !strings.Contains(err.Error(), "node with given id") {
+			t.Fatalf("%v\n%s", err, t.Source())
+		}
+	}
 }
 
 // Type writes into a field, as a keyboard does; "\r" is the enter key.
 func (t *Tab) Type(selector, text string) {
 	t.Helper()
-	t.Do(chromedp.SendKeys(chromedp.CSS(selector), text))
+	t.steady(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
 // Eval is the value of an expression in the page.

@@ -26,6 +26,29 @@
     if (live) htmx.trigger(live, 'refresh');
   });
 
+  // News that comes while the page is being brought up to date would go to what is
+  // about to be replaced: it is counted before anybody else hears of it, and when
+  // the new content stands and knows less than that, it is asked for again.
+  let heard = 0;
+  let asked = 0;
+  const make = htmx.createEventSource;
+  htmx.createEventSource = (url) => {
+    const source = make(url);
+    source.addEventListener('changed', () => { heard++; });
+    return source;
+  };
+  const catchUp = () => {
+    const live = document.getElementById('live');
+    if (heard > asked && live && live.hasAttribute('hx-get')) htmx.trigger(live, 'refresh');
+  };
+  document.body.addEventListener('htmx:beforeRequest', (e) => { if (e.detail.elt.id === 'live') asked = heard; });
+  document.body.addEventListener('htmx:afterSettle', catchUp);
+  document.body.addEventListener('htmx:responseError', (e) => {
+    if (e.detail.elt.id !== 'live') return;
+    asked = -1; // what was asked for did not come
+    setTimeout(catchUp, 2000);
+  });
+
   // A session that counts no longer is told to whoever reads, with the way back.
   document.body.addEventListener('htmx:sseClose', (e) => {
     if (e.detail.type !== 'message' || !connection) return;
