@@ -204,7 +204,7 @@ func (c *Console) voting(v *visit, d *draftData, ledger []pipeline.Vote) error {
 	d.Choice.Approve, d.Choice.Why = b.agree(v.who.Actor)
 	d.Choice.Reject = held(v.who.Actor, asked)
 	d.Choice.Can = d.People.holders(out.List(), d.Intent.Creator)
-	d.Choice.sum()
+	d.Choice.within(v)
 	if len(d.Choice.Approve) > 0 {
 		d.YesWait = nil
 		if !d.Anyone {

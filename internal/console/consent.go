@@ -11,6 +11,7 @@ import (
 
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/contract"
+	"plimsoll.dev/internal/pipeline/operation"
 	"plimsoll.dev/internal/request"
 	"plimsoll.dev/internal/request/artifact"
 	"plimsoll.dev/internal/request/envelope"
@@ -37,6 +38,7 @@ type consentData struct {
 
 	Challenge string // that a code answers, "" while none is asked for
 	Carried   bool   // it waits for the consents of another
+	Locked    bool   // the reader, or their token, decides nothing
 	Blocked   []envelope.Condition
 }
 
@@ -189,7 +191,7 @@ func (c *Console) consent(v *visit, id string) (*consentData, error) {
 			d.Blocked = append(d.Blocked, b)
 		}
 	}
-	d.Ask = askOf(a, v.me())
+	d.Ask, d.Locked = askOf(a, v.me()), !v.may(operation.Decide) || v.who.Actor.Type != contract.Human
 	switch {
 	case a.Status == artifact.Confirmed:
 		d.Standing = isApproved

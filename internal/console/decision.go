@@ -11,6 +11,7 @@ import (
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/approval"
 	"plimsoll.dev/internal/pipeline/contract"
+	"plimsoll.dev/internal/pipeline/operation"
 	"plimsoll.dev/internal/pipeline/refusal"
 	"plimsoll.dev/internal/request/problem"
 )
@@ -121,7 +122,12 @@ type choice struct {
 // Any says whether there is any answer that they may give.
 func (ch *choice) Any() bool { return len(ch.Roles) > 0 }
 
-func (ch *choice) sum() {
+// within leaves what the token of the reader allows, and sums it up.
+func (ch *choice) within(v *visit) {
+	if !v.may(operation.Decide) && ch.Why != "decide.why.human" {
+		*ch = choice{Why: "decide.why.scope"}
+		return
+	}
 	for _, list := range [][]contract.Role{ch.Approve, ch.Reject, ch.Hold, ch.Release} {
 		for _, r := range list {
 			if !slices.Contains(ch.Roles, r) {

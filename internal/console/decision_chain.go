@@ -38,7 +38,6 @@ type owedReview struct {
 	Mine     []contract.Role // under which the reader may review
 	Blocking int             // how many ask for changes
 	Reviews  []pipeline.Review
-	Ready    bool // the work is done, and there is something to review
 }
 
 // chainData is the page of what a person may do about a chain.
@@ -62,6 +61,7 @@ type chainData struct {
 	FreezeAs []contract.Role
 	RevokeAs []contract.Role
 	Causes   []contract.Cause
+	Locked   bool // the token of the reader does not allow deciding
 }
 
 // Quiet says that nothing waits.
@@ -173,11 +173,20 @@ func (c *Console) chainQuestions(v *visit, id contract.ID) (*chainData, error) {
 	if !slices.ContainsFunc(d.Live, func(r *pipeline.Shown) bool { return r.Document.Head().State.Live() }) {
 		d.FreezeAs = nil
 	}
-	d.Review, err = c.review(ctx, chain, me)
-	return d, err
+	if d.Review, err = c.review(ctx, chain, me); err != nil {
+		return nil, err
+	}
+	if d.Locked = !v.may(operation.Decide); d.Locked {
+		d.Resume, d.Settle, d.AgainAs, d.FreezeAs, d.RevokeAs = nil, nil, nil, nil, nil
+		if d.Review != nil {
+			d.Review.Mine = nil
+		}
+	}
+	return d, nil
 }
 
-// review is what is owed of reviews in a chain, nil where none are.
+// review is what is owed of reviews in a chain, nil where none are or the work is
+// not done.
 func (c *Console) review(ctx context.Context, chain *pipeline.ChainShown, me *pipeline.Actor) (*owedReview, error) {
 	task := current(chain.Contracts, contract.KindTaskSeed)
 	if chain.Chain.Phase != pipeline.Phase(phase.Refactor) || task == nil || task.Document.Head().State != contract.Active {
@@ -200,8 +209,8 @@ func (c *Console) review(ctx context.Context, chain *pipeline.ChainShown, me *pi
 	missing := phase.Reviewers(level).Minus(approved)
 	r.Missing, r.Blocking = missing.List(), blocking
 	r.Mine = held(me, admits("review.record").Minus(approved))
-	r.Ready = len(runs) == 1 && !runs[0].Alive() && phase.Outcome(runs[0].Outcome) == phase.Succeeded
-	if missing.Empty() && blocking == 0 {
+	ready := len(runs) == 1 && !runs[0].Alive() && phase.Outcome(runs[0].Outcome) == phase.Succeeded
+	if missing.Empty() && blocking == 0 || !ready {
 		return nil, nil
 	}
 	return r, nil

@@ -70,6 +70,17 @@ type gateData struct {
 // Deadline is until when people may decide.
 func (d *gateData) Deadline() contract.Timestamp { return d.Gate.ApprovalDeadline }
 
+// Unsaid is the signals that nobody declared or observed.
+func (d *gateData) Unsaid() []risk.Signal {
+	list := []risk.Signal{}
+	for _, s := range d.Signals {
+		if s.Status == risk.Undeclared {
+			list = append(list, s.Signal)
+		}
+	}
+	return list
+}
+
 // Commit is where the change is.
 func (d *gateData) Commit() string { return d.Shown.HeadCommit }
 
@@ -300,7 +311,7 @@ func (c *Console) choose(v *visit, d *gateData) {
 		return
 	}
 	ch.Can = d.People.holders(out.List(), d.Intent.Creator)
-	ch.sum()
+	ch.within(v)
 }
 
 // gateDecide takes what a person says at a gate.
