@@ -22,7 +22,11 @@ func TestTheDiffOfARunIsShownToWhoDecides(t *testing.T) {
 	dir := adopted(t, "", "")
 	s.must(s.command("ada", "intent", "create", "Let the agent pay", "-c", "read_repo", "-c", "write_repo"))
 	s.must(s.command("lea", "intent", "approve", "IC-001"))
-	until(t, "TS-001 is Active", func() bool { now := s.chain("IC-001"); d, ok := now.of("TaskSeed"); return ok && d.Contract.State == "Active" })
+	until(t, "TS-001 is Active", func() bool {
+		now := s.chain("IC-001")
+		d, ok := now.of("TaskSeed")
+		return ok && d.Contract.State == "Active"
+	})
 	out := s.must(s.command("bot", "run", "TS-001", "--repo", dir, "--as", "developer", "--json", "--", "sh", "-ec",
 		`printf '{\n  "mcpServers": {\n    "pay": {"url": "https://pay.example/mcp"}\n  }\n}\n' > .mcp.json`))
 	var run struct{ ExecutionID, DiffHash string }
