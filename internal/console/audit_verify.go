@@ -181,7 +181,7 @@ func (c *Console) verify(ctx context.Context, goal event.Head, known *auditlog.C
 		if out.Last = instantOf(lines[len(lines)-1]); out.First.IsZero() {
 			out.First = instantOf(lines[0])
 		}
-		if now := time.Now(); now.Sub(told) >= verifySays || told == began {
+		if now := time.Now(); now.Sub(told) >= verifySays || told.Equal(began) {
 			told = now
 			if err := tell(verifyProgress{Records: at.Count, Of: goal.Count, At: out.Last}); err != nil {
 				return nil, err
