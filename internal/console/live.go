@@ -216,6 +216,10 @@ func (h *hub) welcome() {
 		if l.fresh {
 			l.fresh = false
 			l.news <- struct{}{} // it is empty: nobody was told anything yet
+			select {
+			case l.doubt <- struct{}{}: // nor of a revocation
+			default:
+			}
 		}
 	}
 }

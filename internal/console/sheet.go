@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -106,7 +105,6 @@ func (c *Console) functions(w *words) template.FuncMap {
 		"names":   func(list []string) string { return names(w, list) },
 		"text":    func(p *string) string { return *p }, // within a with
 		"at":      at,
-		"query":   url.QueryEscape,
 		"dict":    dict,
 		"list":    func(v ...any) []any { return v },
 		"size":    w.size,
