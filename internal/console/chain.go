@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
@@ -131,7 +132,7 @@ func (c *Console) named(ctx context.Context, f pipeline.ChainFilter, id string) 
 		return f, true, nil
 	}
 	shown, err := c.conf.Contracts.ContractGet(ctx, upper, 0)
-	if absent(err) == errNoPage {
+	if errors.Is(absent(err), errNoPage) {
 		return f, false, nil
 	}
 	if err == nil {

@@ -182,6 +182,7 @@ func verdictKind(p contract.PolicyVerdict) string {
 		return "pass"
 	case contract.VerdictRejected:
 		return "stop"
+	case contract.VerdictManual:
 	}
 	return "wait"
 }

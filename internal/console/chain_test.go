@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/phase"
+	"plimsoll.dev/internal/request"
 )
 
 // tells holds that a page has every one of these texts, and none of those.
@@ -182,9 +184,26 @@ func TestAChainThatWasAskedForLeadsToItsRequest(t *testing.T) {
 	t.Parallel()
 	w := consoletest.New(t)
 	w.Garden()
-	p := w.Ask("Decide that the shop opens at nine.", "decision_draft", "propose_decision", "request_consent")
-	a := w.Visit("lea").Get("/chains?id=" + p.RequestID)
-	tells(t, a, []string{"No chain is like that."})
+	p := w.Ask("Let us decide to add the command hello to the repository shop.", "decision_draft", "propose_decision", "request_consent")
+	var draft struct {
+		ID     string `json:"artifact_id"`
+		SHA256 string `json:"content_sha256"`
+	}
+	for _, text := range p.Artifacts {
+		if strings.Contains(string(text), `"decision_draft"`) {
+			if err := json.Unmarshal(text, &draft); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	made, err := w.Circle.ArtifactConfirm(w.Context(), w.As("ada", ""), request.MoveArgs{ID: draft.ID, SHA256: draft.SHA256})
+	consoletest.Must(w, made, err)
+	for _, who := range []string{"ada", "bot"} { // who may see the request, and who may not
+		tells(t, w.Visit(who).Get("/chains?id="+p.RequestID), []string{`href="/chains/IC-001"`, "<code>" + p.RequestID + "</code>"})
+		tells(t, w.Visit(who).Get("/chains/IC-001"), []string{
+			`correlation id <a href="/requests/` + p.RequestID + `">`, `href="/requests/` + p.RequestID + `"><code>`, "asked", "Create a contract",
+		}, "nobody asked")
+	}
 }
 
 func TestARunWhoseDiffIsCutShowsEveryFile(t *testing.T) {

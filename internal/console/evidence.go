@@ -286,10 +286,9 @@ func (p *prover) recorded() error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case before == nil:
+	if before == nil {
 		p.out.add(proven{Name: "chained", Result: checkOpen, Why: "evidence.why.no_before"})
-	default:
+	} else {
 		p.out.is("chained", before.Append(line.Text).Link == line.Link, "evidence.why.chained", strconv.FormatInt(line.Position, 10))
 	}
 	return nil
