@@ -256,15 +256,24 @@ func (t *Tab) Accessible() {
 	}
 }
 
-// Shot keeps a picture of the page as dir/name.png.
+// Shot keeps a picture of the page as dir/name.png, or as dir/name when the name
+// says what it is: .png or .webp.
 func (t *Tab) Shot(dir, name string) {
 	t.Helper()
-	whole := true
-	picture, err := chromedp.Call(t.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: &whole})
+	whole, quality := true, int64(90)
+	params := page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: &whole}
+	switch filepath.Ext(name) {
+	case ".webp":
+		params.Format, params.Quality = page.CaptureScreenshotFormatWebp, &quality
+	case ".png":
+	default:
+		name += ".png"
+	}
+	picture, err := chromedp.Call(t.ctx, page.CaptureScreenshot, params)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture.Data, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, name), picture.Data, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
