@@ -67,7 +67,14 @@ func (c *Console) inboxPage(v *visit) (page, error) {
 	if from > 0 {
 		d.Newer = "/inbox?from=" + strconv.Itoa(max(0, from-inboxRows))
 	}
-	return page{name: "inbox", title: "inbox.title", data: d, topics: []string{topicAll}, announce: len(list) > 0}, nil
+	// An inbox that was opened empty fills by itself, and goes on doing so; one that
+	// had rows moves nothing of what is being read, and says that there is news.
+	fills := len(list) == 0 || v.query("fills") != ""
+	p := page{name: "inbox", title: "inbox.title", data: d, topics: []string{topicAll}, announce: !fills}
+	if fills {
+		p.follow = "/inbox?fills=1"
+	}
+	return p, nil
 }
 
 // questions is everything that waits for whoever asks, the most urgent first: by
