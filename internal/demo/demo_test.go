@@ -9,9 +9,11 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll.dev/internal/cli/plimsoll"
 	"plimsoll.dev/internal/demo"
@@ -347,4 +349,45 @@ func TestTheSample(t *testing.T) {
 	if err := demo.Work(dir, "check", &out); err == nil || !strings.Contains(err.Error(), "get_order") {
 		t.Errorf("without a function the check says %v", err)
 	}
+}
+
+// Killed in the middle of a run, the next start reports what died and goes on.
+func TestAStoryThatWasKilledGoesOn(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "demo")
+	for _, at := range []string{demo.Note + ".build", demo.Note + ".stabilize", demo.Note + ".publish", demo.Time + ".build"} {
+		cmd := exec.CommandContext(t.Context(), program, "demo", "--json", "--once", "--pace", "fast", "--listen", "127.0.0.1:0", "--dir", dir)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+		var notes bytes.Buffer
+		cmd.Stderr = &notes
+		out, err := cmd.StdoutPipe()
+		if err = errors.Join(err, cmd.Start()); err != nil {
+			t.Fatal(err)
+		}
+		reached := false
+		for lines := bufio.NewScanner(out); !reached && lines.Scan(); {
+			var one said
+			if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
+				t.Fatalf("%v: %s", err, lines.Text())
+			}
+			reached = one.Name == at && !one.AlreadyDone
+		}
+		// Wherever it is by now: the run may have begun, or not.
+		time.Sleep(60 * time.Millisecond)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+		if !reached {
+			t.Fatalf("the story does not come to %s: %s", at, notes.String())
+		}
+	}
+	s := begins(t, "--dir", dir)
+	_, sights := s.steps()
+	if len(sights) < 5 || sights[0].State != "Published" || sights[1].State != "Frozen" || sights[2].State != "Refactor" {
+		t.Errorf("it comes to %+v", sights)
+	}
+	s.ends()
 }

@@ -80,6 +80,9 @@ type chain struct {
 	Phase     string `json:"phase"`
 	Contracts []struct {
 		Contract document `json:"contract"`
+		Meta     struct {
+			FreezeCause string `json:"freezeCause"`
+		} `json:"meta"`
 	} `json:"contracts"`
 }
 
@@ -244,6 +247,18 @@ func (v *view) heard() bool {
 	for _, c := range v.request().Contracts {
 		if len(c.Results) > 0 {
 			return true
+		}
+	}
+	return false
+}
+
+// exhausted says whether the task is frozen because its runs died: a story that
+// was cut off in the middle of one comes to that.
+func (v *view) exhausted() bool {
+	task := v.newest("TaskSeed")
+	for _, one := range v.contracts().Contracts {
+		if one.Contract.ID == task.ID && one.Contract.Version == task.Version && task.State == "Frozen" {
+			return one.Meta.FreezeCause == "phase_exhausted"
 		}
 	}
 	return false

@@ -94,10 +94,24 @@ func (f *demoFlags) reachable() error {
 	if err != nil {
 		return usage("--listen %q is no address like 127.0.0.1:7420", f.listen)
 	}
-	if !f.expose && !loopback(host) {
+	switch ip := net.ParseIP(host); {
+	case loopback(host):
+		return nil
+	case !f.expose:
 		return usage("--listen %s lets other machines in, and the tokens of a demo are printed: use 127.0.0.1, or add --expose", f.listen)
+	case host != "" && (ip == nil || !ip.IsUnspecified()):
+		return usage("--expose takes every address of this machine, as 0.0.0.0:7420: the people of the demo reach it over the loopback")
 	}
 	return nil
+}
+
+// local is an address as this machine reaches it.
+func local(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err == nil && !loopback(host) {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return address
 }
 
 // vacant holds that nobody serves on the address, and makes port 0 a port that
@@ -136,7 +150,7 @@ func (s *session) demo(ctx context.Context, f demoFlags) (err error) {
 	}
 	service, err := folder.serve(ctx, s.env, address)
 	if err != nil {
-		return err
+		return s.cut(ctx, folder, err)
 	}
 	defer func() { err = errors.Join(err, service.stop()) }()
 	t := &teller{w: s.env.Stdout, json: s.json}

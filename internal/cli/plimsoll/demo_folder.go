@@ -86,7 +86,7 @@ func (s *session) demoFolder(ctx context.Context, f demoFlags) (*demoFolder, err
 func (d *demoFolder) alive(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	cl, err := (&session{env: Env{Environ: []string{"PLIMSOLL_TOKEN=" + d.book.Tokens["rex"], "HOME=" + d.dir}}, server: "http://" + d.book.Address}).client()
+	cl, err := (&session{env: Env{Environ: []string{"PLIMSOLL_TOKEN=" + d.book.Tokens["rex"], "HOME=" + d.dir}}, server: "http://" + local(d.book.Address)}).client()
 	if err != nil {
 		return false
 	}
@@ -217,7 +217,7 @@ func (d *demoFolder) serve(ctx context.Context, env Env, address string) (*demoS
 	}
 	select {
 	case at := <-ready:
-		return &demoService{address: "http://" + at, ended: ended, stop: stop}, nil
+		return &demoService{address: "http://" + local(at), ended: ended, stop: stop}, nil
 	case <-ended:
 		end()
 		return nil, failed
