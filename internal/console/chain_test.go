@@ -221,12 +221,12 @@ func TestARunWhoseDiffIsCutShowsEveryFile(t *testing.T) {
 	w.Reaches("IC-001", phase.Stabilize)
 	lea := w.Visit("lea")
 	tells(t, lea.Get("/chains/IC-001"), []string{
-		"3 files", "long.txt", "logo.bin", "not text", "tï.txt", "Not all bytes are shown", "2 lines are withheld", "12 lines (700", "line 0100", "Show all of it: 1,205 lines", "git diff " + consoletest.Base,
+		"3 files", "long.txt", "logo.bin", "not text", "tï.txt", "Not all bytes are shown", "1 line is withheld", "12 lines (700", "line 0100", "Show all of it: 1,205 lines", "git diff " + consoletest.Base,
 	}, "line 0200", "swordfish")
 	run, err := w.Contracts.RunList(w.Context(), pipeline.RunFilter{}, pipeline.Page{})
 	path := "/chains/IC-001/diff?run=" + consoletest.Must(w, run, err)[0].ExecutionID
 	tells(t, lea.Get(path), []string{"line 0001", "line 0499", "Further"}, "line 0501")
-	tells(t, lea.Get(path+"&from=1000"), []string{"line 1000", "line 1200", "withheld in part", "PASSWORD=&lt;redacted&gt;", "The content is not text"}, "line 0999", "Further", "swordfish")
+	tells(t, lea.Get(path+"&from=1000"), []string{"2 lines are withheld", "line 1000", "line 1200", "withheld in part", "PASSWORD=&lt;redacted&gt;", "The content is not text"}, "line 0999", "Further", "swordfish")
 	tells(t, lea.Get(path+"&file=3"), []string{"DEPLOY_TOKEN"}, "line 0001")
 }
 

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,7 +18,7 @@ import (
 // diff is a change as a page shows it.
 type diff struct {
 	Files    []*diffFile
-	Withheld int              // lines in which a secret is masked
+	Withheld int              // lines that say that a secret is masked in them
 	Omitted  artifact.Omitted // all that was left out
 	Added    int
 	Removed  int
@@ -50,7 +51,7 @@ const (
 	rowNote = "note"
 )
 
-// diffRow is one line.
+// diffRow is one line, as it was delivered until it is to be shown.
 type diffRow struct {
 	Kind     string
 	Old, New int // line numbers, 0 for none
@@ -141,14 +142,9 @@ func readDiff(text string) *diff {
 				row.Kind, row.Text = rowNote, line
 			}
 		}
-		// Whoever delivered it may not have masked anything.
-		if masked := redact.Source(row.Text); masked != row.Text {
-			row.Text, row.Withheld = masked, true
-		}
 		if row.Withheld {
 			d.Withheld++
 		}
-		row.Text, row.Cut = shown(row.Text)
 		f.Rows = append(f.Rows, row)
 	}
 	for _, f := range d.Files {
@@ -282,10 +278,10 @@ func mentions(line string, words []string) bool {
 	return false
 }
 
-// part is the rows [from, from+most) of the change, as files that have only these;
-// files are shared with the whole, rows are not copied.
-func (d *diff) part(from, most int) []*diffFile {
-	list := []*diffFile{}
+// part is the rows [from, from+most) of the change as they can be shown, in files
+// that have only these. masked is how many of them hold what may be a secret and
+// did not say so: whoever delivered them may not have masked anything.
+func (d *diff) part(from, most int) (list []*diffFile, masked int) {
 	for _, f := range d.Files {
 		begin, end := max(from-f.First, 0), min(from+most-f.First, len(f.Rows))
 		inside := f.First >= from && f.First < from+most // also of a file without rows
@@ -294,12 +290,21 @@ func (d *diff) part(from, most int) []*diffFile {
 		}
 		one := *f
 		if begin < end {
-			one.Rows = f.Rows[begin:end]
+			one.Rows = slices.Clone(f.Rows[begin:end])
+		}
+		for i := range one.Rows {
+			row := &one.Rows[i]
+			if text := redact.Source(row.Text); text != row.Text {
+				if row.Text = text; !row.Withheld {
+					row.Withheld, masked = true, masked+1
+				}
+			}
+			row.Text, row.Cut = shown(row.Text)
 		}
 		if begin > 0 {
 			one.Findings = nil // they stand where the file begins
 		}
 		list = append(list, &one)
 	}
-	return list
+	return list, masked
 }

@@ -60,7 +60,10 @@ func (c *Console) change(ctx context.Context, s *story, execution string, from, 
 	out.Diff = readDiff(string(a.Bytes))
 	out.Rest = out.Diff.place(spots)
 	from = min(max(from, 0), max(out.Diff.Rows-1, 0))
-	out.Files = out.Diff.part(from, most)
+	var masked int
+	if out.Files, masked = out.Diff.part(from, most); masked > 0 {
+		out.Exact, out.Diff.Withheld = false, out.Diff.Withheld+masked
+	}
 	for _, f := range out.Files {
 		out.Shown += len(f.Rows)
 	}
