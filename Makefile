@@ -162,6 +162,14 @@ fuzz: ## run every fuzz target for T, for example: make fuzz T=30s
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(T) -fuzzminimizetime 20x ./$$(dirname $$file); \
 	done
 
+.PHONY: screens
+screens: ## play the demo and take the pictures of docs/screens (needs Chromium)
+	$(GO) test ./internal/e2e -run '^TestEveryPageIsFitToBeSeen' -count 1 -screens $(CURDIR)/docs/screens
+
+.PHONY: demo
+demo: build ## see the whole path in a browser: four people, two agents, one stopped
+	bin/plimsoll demo
+
 .PHONY: dist
 dist: ## build for six systems into dist/, with checksums; the same bytes every time
 	$(GO) run ./internal/dist

@@ -256,15 +256,18 @@ func (t *Tab) Accessible() {
 	}
 }
 
-// Shot keeps a picture of the page as dir/name.png, or as dir/name when the name
-// says what it is: .png or .webp.
+// Shot keeps a picture of the page as dir/name.png. A name that ends in .webp is
+// a picture for a document: small, and of no more than two screens of the page.
 func (t *Tab) Shot(dir, name string) {
 	t.Helper()
-	whole, quality := true, int64(90)
+	whole, quality := true, int64(40)
 	params := page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: &whole}
 	switch filepath.Ext(name) {
 	case ".webp":
 		params.Format, params.Quality = page.CaptureScreenshotFormatWebp, &quality
+		width := Eval[float64](t, `document.documentElement.clientWidth`)
+		height := min(Eval[float64](t, `document.documentElement.scrollHeight`), 1600)
+		params.Clip = &page.Viewport{Width: width, Height: height, Scale: 1}
 	case ".png":
 	default:
 		name += ".png"
