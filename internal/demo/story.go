@@ -34,7 +34,7 @@ func Story() []Step {
 		},
 		admit("lena", "council"), admit("sam", "council"), admit("rex", "member"),
 
-		ask(Note, "ana", "asks the circle for a note to the courier", inNote, "--expect", "decision_draft"),
+		ask(Note, "asks the circle for a note to the courier", inNote, "--expect", "decision_draft"),
 		confirm(Note),
 		begin(Note),
 		approve(Note, "task", "TaskSeed", "lena", "lets the task begin: it may write, and release"),
@@ -60,7 +60,7 @@ func Story() []Step {
 			Done: (*view).heard,
 		},
 
-		ask(Time, "ana", "asks in Ukrainian when an order was delivered, and calls it critical", inTime, "--expect", "decision_draft", "--flag", "critical", "--locale", "uk"),
+		ask(Time, "asks in Ukrainian when an order was delivered, and calls it critical", inTime, "--expect", "decision_draft", "--flag", "critical", "--locale", "uk"),
 		{
 			Name: Time + ".consent", Who: "ana", Of: Time, What: "consents to exactly this text, as a critical request needs it",
 			Line: []string{"consent", "grant", "{decision}", "--sha256", "{sha256}"}, Done: (*view).consented,
@@ -77,7 +77,7 @@ func Story() []Step {
 		freeze("task", "TaskSeed", "freezes the task"),
 		freeze("intent", "IntentContract", "freezes what was wanted: nothing runs until somebody resolves it"),
 
-		ask(Orders, "ana", "asks for fifty orders at once", inFifty, "--expect", "decision_draft"),
+		ask(Orders, "asks for fifty orders at once", inFifty, "--expect", "decision_draft"),
 		confirm(Orders),
 		begin(Orders),
 		approve(Orders, "task", "TaskSeed", "lena", "lets the task begin"),
@@ -87,7 +87,7 @@ func Story() []Step {
 		approve(Orders, "acceptance", "Acceptance", "lena", "accepts the work"),
 		approve(Orders, "acceptance", "Acceptance", "sam", "accepts it"),
 		open(Orders, "accepts it: the gate waits for Lena and Sam"),
-		ask(Quorum, "ana", "proposes another quorum, which waits for the council's consent", inRules, "--expect", "core_change_proposal"),
+		ask(Quorum, "proposes another quorum, which waits for the council's consent", inRules, "--expect", "core_change_proposal"),
 	}
 	return list
 }
@@ -99,8 +99,9 @@ func admit(who, role string) Step {
 	}
 }
 
-func ask(of, who, what, text string, more ...string) Step {
-	return Step{Name: of + ".ask", Who: who, Of: of, What: what, Line: append([]string{"ask", text, "--id", of}, more...), Done: (*view).ended}
+// ask has Ana ask the circle.
+func ask(of, what, text string, more ...string) Step {
+	return Step{Name: of + ".ask", Who: "ana", Of: of, What: what, Line: append([]string{"ask", text, "--id", of}, more...), Done: (*view).ended}
 }
 
 func confirm(of string) Step {
