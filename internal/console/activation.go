@@ -167,11 +167,12 @@ func (c *Console) draft(v *visit, id contract.ID) (*draftData, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d, c.voting(v, d, ledger)
+	c.voting(v, d, ledger)
+	return d, nil
 }
 
 // voting is how the vote stands, and what the reader may add to it.
-func (c *Console) voting(v *visit, d *draftData, ledger []pipeline.Vote) error {
+func (c *Console) voting(v *visit, d *draftData, ledger []pipeline.Vote) {
 	votes, recorded, closed := round(ledger, d.Version)
 	d.Votes = votes
 	for i, e := range votes {
@@ -198,7 +199,7 @@ func (c *Console) voting(v *visit, d *draftData, ledger []pipeline.Vote) error {
 		d.Standing = isOpen
 	}
 	if d.Standing != isOpen {
-		return nil
+		return
 	}
 	b := ballot{outstanding: out, recorded: recorded, creator: d.Intent.Creator, options: c.conf.Contracts.Settings().Options}
 	d.Choice.Approve, d.Choice.Why = b.agree(v.who.Actor)
@@ -211,7 +212,6 @@ func (c *Console) voting(v *visit, d *draftData, ledger []pipeline.Vote) error {
 			d.YesWait = out.Minus(contract.RolesOf(d.Choice.Approve[0])).List()
 		}
 	}
-	return nil
 }
 
 // activationDecide takes what a person says of a Draft.

@@ -141,8 +141,8 @@ func (c *Console) gateAs(v *visit, t *told) (page, error) {
 }
 
 // say is a sentence in the language of a visit.
-func (c *Console) say(v *visit, key string, args ...any) string {
-	return c.sheets[v.lang].words.say(key, args...)
+func (c *Console) say(v *visit, key string) string {
+	return c.sheets[v.lang].words.say(key)
 }
 
 // gate reads everything the page of a gate shows.

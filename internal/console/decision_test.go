@@ -185,9 +185,9 @@ func TestAGateIsHeldAndReleased(t *testing.T) {
 func TestADraftIsAgreedToOrNot(t *testing.T) {
 	t.Parallel()
 	w := consoletest.New(t)
-	first, second, own := w.Draft("Add a login page"), w.Draft("Add a cookie wall", "read_repo", "network_access"), contract.ID("")
+	first, second := w.Draft("Add a login page"), w.Draft("Add a cookie wall", "read_repo", "network_access")
 	made, err := w.Contracts.IntentCreate(t.Context(), w.As("dora", contract.Requester), pipeline.IntentArgs{Intent: "Add a menu", Priority: "low", RequestedCapabilities: []string{"read_repo"}})
-	own = consoletest.Must(w, made, err).Ref().ID
+	own := consoletest.Must(w, made, err).Ref().ID
 	lea := w.Visit("lea")
 	page := "/decisions/activations/" + string(first)
 	a := lea.Get(page)
@@ -200,6 +200,13 @@ func TestADraftIsAgreedToOrNot(t *testing.T) {
 	}
 	says(t, lea.Get(page), 200, "was agreed to", "lea")
 	w.Of(first, contract.KindTaskSeed)
+	// The next version asks while the one before is under way.
+	next, err := w.Contracts.IntentRevise(t.Context(), w.As("ada", contract.Requester), first, pipeline.IntentArgs{
+		Intent: "Add a login page with a key", Priority: "high", RequestedCapabilities: []string{"read_repo"},
+	})
+	consoletest.Must(w, next, err)
+	says(t, lea.Get("/inbox"), 200, page, "Add a login page with a key")
+	says(t, lea.Get(page), 200, "version 2", "Add a login page with a key", `id="approve"`)
 
 	page = "/decisions/activations/" + string(second)
 	says(t, lea.Get(page), 200, "read the repository and use the network")
