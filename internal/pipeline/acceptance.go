@@ -108,6 +108,7 @@ type judgement struct {
 	details string
 	checks  []phase.Check
 	level   contract.Level
+	heard   string // the verification it takes into account
 }
 
 func (j judgement) verdict() generation.Verdict {
@@ -124,7 +125,7 @@ func (x *session) judge(run *Run, d runDetails) (judgement, error) {
 	}
 	task := docOf[*contract.TaskSeed](w.row(run.TaskSeed))
 	checks := checked(d.Checks)
-	j := judgement{checks: checks, level: w.level(f.result).Level}
+	j := judgement{checks: checks, level: w.level(f.result).Level, heard: f.verifyID}
 	admits, why := f.result.Admits()
 	met := phase.Met(phase.Criteria(task.ExecutionPlan, checks), checks)
 	if d.Consequence != nil {
@@ -180,7 +181,7 @@ func (x *session) accept(run *Run, j judgement, by contract.Actor, key string) e
 	if _, done, err := x.Effect(key); err != nil || done {
 		return err
 	}
-	w.d.Floor = j.level
+	w.d.Floor, w.d.Heard = j.level, j.heard
 	old := w.made(contract.KindAcceptance, run.TaskSeed)
 	var c *Contract
 	var err error
@@ -381,6 +382,11 @@ func (s *Service) RunRejudge(ctx context.Context, a Attempt) error {
 			}
 			if s := stateOf(w.taskRow()); s != contract.Active {
 				return refusal.New(refusal.GenerationSourceNotActive, "the TaskSeed is %s", s)
+			}
+			// A verification that arrived between the end of a series and its judgement
+			// is part of that judgement; people would be asked a second time for nothing.
+			if f, err := x.boundary(); err != nil || f.verifyID == args.Key && w.d.Heard == args.Key {
+				return err
 			}
 			return x.rejudge(g.actor, args.Key)
 		})

@@ -56,6 +56,8 @@ type details struct {
 	Due []due `json:"due,omitempty"`
 	// Judged is the run whose result the Acceptance speaks for.
 	Judged string `json:"judged,omitempty"`
+	// Heard is the verification that the Acceptance takes into account, "" for none.
+	Heard string `json:"heard,omitempty"`
 
 	// Refactored is the role of the Refactor run that succeeded on the diff the
 	// chain has, "" while there is none.
