@@ -33,6 +33,7 @@ type chainView struct {
 	Evidence []evidenceRow
 	Note     *artifact.Note
 	Gate     contract.ID // of which a proof can be taken, once it approved
+	Lapsed   *lapsed     // an agreement that holds no longer, nil for none
 }
 
 // evidenceRow is one Evidence of the chain.
@@ -71,10 +72,15 @@ func (c *Console) chain(v *visit) (page, error) {
 			out.Cause, out.Frozen = row.FreezeCause, row.Ref().ID
 		}
 	}
+	if g := current(s.shown.Contracts, contract.KindPublishGate); g != nil && (h.State == contract.Active || h.State == contract.Frozen) {
+		if out.Lapsed, err = c.lapse(ctx, s.w, s.who, s.shown.Contracts, g); err != nil {
+			return page{}, err
+		}
+	}
 	if out.Change, err = c.change(ctx, s, "", 0, changeInline); err != nil {
 		return page{}, err
 	}
-	if out.Timeline, err = c.timeline(ctx, s.shown.Chain, s.who, v.r.URL.Query()); err != nil {
+	if out.Timeline, err = c.timeline(ctx, s, v.r.URL.Query()); err != nil {
 		return page{}, err
 	}
 	out.Evidence = s.evidence()
@@ -143,6 +149,7 @@ func (c *Console) requestCard(v *visit, s *story) (card, error) {
 		}
 		return out, nil
 	}
+	s.asked = p
 	out.By, out.At = s.who.Name(contract.ActorID(p.MemberID)), p.CreatedAt
 	if p.EndedAt != nil {
 		out.Ended = *p.EndedAt

@@ -210,14 +210,19 @@ func again(err error) bool {
 	return ok && r.Request.Status < http.StatusBadRequest
 }
 
-// of is the row of a chain that a reference names, nil for none.
+// of is the row of a chain that a reference names, nil for none. A version that
+// was replaced in place is found as what it is by now.
 func of(rows []*pipeline.Shown, ref pipeline.Ref) *pipeline.Shown {
+	var found *pipeline.Shown
 	for _, r := range rows {
-		if r.Ref() == ref {
+		switch {
+		case r.Ref() == ref:
 			return r
+		case r.Ref().ID == ref.ID && (found == nil || r.Ref().Version > found.Ref().Version):
+			found = r
 		}
 	}
-	return nil
+	return found
 }
 
 // rootOf is the intent a contract was made from.

@@ -65,6 +65,7 @@ type gateData struct {
 	Last     *contract.Approval // the one that ended it
 	Released bool               // the chain is published
 	Silent   []contract.Role    // who had not decided when the time was over
+	Lapsed   *lapsed            // an agreement that holds no longer, nil for none
 }
 
 // Deadline is until when people may decide.
@@ -188,6 +189,16 @@ func (c *Console) gate(v *visit, id contract.ID) (*gateData, error) {
 	}
 	d.Standing = standingOf(shown, by, chain, v)
 	d.decided(v)
+	switch d.Standing {
+	case isOpen, isHeld, isMoved, isApproved:
+		if d.Released {
+			break
+		}
+		if d.Lapsed, err = c.lapse(ctx, c.sheets[v.lang].words, d.People, chain.Contracts, shown); err != nil {
+			return nil, err
+		}
+	case isRejected, isExpired, isWithdrawn, isStopped, isChanged:
+	}
 	c.choose(v, d)
 	return d, nil
 }

@@ -405,3 +405,26 @@ func (s *Service) GateGet(ctx context.Context, id contract.ID) (*Shown, error) {
 	}
 	return c, err
 }
+
+// GateSince is what the newest version of a gate asks about that is another by
+// now: members of approval.Subject, none while every agreement to it holds.
+func (s *Service) GateSince(ctx context.Context, id contract.ID) ([]string, error) {
+	return view(ctx, s, func(r Reader) ([]string, error) {
+		c, err := r.Contract(id)
+		if c, err = found(c, err, "%s is unknown", id); err != nil {
+			return nil, err
+		}
+		if c.Document.Head().Kind != contract.KindPublishGate {
+			return nil, missing("%s is no gate", id)
+		}
+		w, err := load(r, &s.conf, c.Chain)
+		if err != nil {
+			return nil, err
+		}
+		f, err := readBoundary(r, w)
+		if err != nil {
+			return nil, err
+		}
+		return approval.Changed(c.Covers, w.subject(c, f).Canonical())
+	})
+}

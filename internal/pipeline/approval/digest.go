@@ -3,6 +3,7 @@ package approval
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"plimsoll.dev/internal/canonical"
@@ -59,20 +60,39 @@ func (s Subject) Since(earlier []byte) string {
 	if bytes.Equal(earlier, now) {
 		return ""
 	}
-	var was, is map[string]json.RawMessage
-	if json.Unmarshal(earlier, &was) != nil || json.Unmarshal(now, &is) != nil {
+	members, err := Changed(earlier, now)
+	if err != nil {
 		return "what was agreed to cannot be read"
+	}
+	if members == nil {
+		return "the gate is another one"
+	}
+	var list []string
+	for _, p := range parts {
+		if slices.Contains(members, p.member) {
+			list = append(list, p.words)
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+// Changed is the members of a Subject, other than the gate itself, that differ
+// between two canonical texts, in the order people are told of them.
+func Changed(earlier, now []byte) ([]string, error) {
+	var was, is map[string]json.RawMessage
+	if err := json.Unmarshal(earlier, &was); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(now, &is); err != nil {
+		return nil, err
 	}
 	var list []string
 	for _, p := range parts {
 		if !bytes.Equal(was[p.member], is[p.member]) {
-			list = append(list, p.words)
+			list = append(list, p.member)
 		}
 	}
-	if list == nil {
-		return "the gate is another one"
-	}
-	return strings.Join(list, "; ")
+	return list, nil
 }
 
 func orNull(text string) any {
