@@ -47,6 +47,9 @@ func onChain(kind string, s *pipeline.Shown, i *contract.Intent, path string, ar
 		Kind: kind, Key: "inbox.q." + kind, Args: args, Path: path, Of: string(s.Chain), OfURL: "/chains/" + url.PathEscape(string(s.Chain)),
 		Since: s.Document.Head().UpdatedAt.Time(),
 	}
+	if s.Correlation != q.Of {
+		q.Trace = s.Correlation
+	}
 	if i != nil {
 		q.About, q.Who = cut(i.Intent), string(i.Creator)
 	}
@@ -119,6 +122,16 @@ func (c *Console) contractsAsked(ctx context.Context, v *visit) ([]question, boo
 	if err != nil {
 		return nil, false, err
 	}
+	var drafts []contract.ID
+	for _, one := range list {
+		if one.Document.Head().State == contract.Draft {
+			drafts = append(drafts, one.Ref().ID)
+		}
+	}
+	ledgers, err := c.conf.Contracts.ActivationLedgers(ctx, drafts)
+	if err != nil {
+		return nil, false, err
+	}
 	out, stoppedChains := []question{}, map[contract.ID]bool{}
 	for _, one := range list {
 		i := intents[one.Chain]
@@ -130,11 +143,7 @@ func (c *Console) contractsAsked(ctx context.Context, v *visit) ([]question, boo
 		}
 		switch {
 		case one.Document.Head().State == contract.Draft:
-			q, asked, err := c.draftAsked(ctx, v, one, i)
-			if err != nil {
-				return nil, false, err
-			}
-			if asked {
+			if q, asked := c.draftAsked(v, one, i, ledgers[one.Ref().ID]); asked {
 				out = append(out, q)
 			}
 		case !stoppedChains[one.Chain] && resumable(one) && len(held(v.who.Actor, resumers(one.FreezeCause))) > 0:
@@ -153,14 +162,10 @@ func resumable(s *pipeline.Shown) bool {
 	return !ok || g.FinalDecision == contract.DecisionPending
 }
 
-func (c *Console) draftAsked(ctx context.Context, v *visit, one *pipeline.Shown, i *contract.Intent) (question, bool, error) {
+func (c *Console) draftAsked(v *visit, one *pipeline.Shown, i *contract.Intent, ledger []pipeline.Vote) (question, bool) {
 	snap := snapshotOf(one.Contract)
 	if !v.who.Actor.Roles.Meets(activation.Approvers(snap)) {
-		return question{}, false, nil
-	}
-	ledger, err := c.conf.Contracts.ActivationList(ctx, one.Ref().ID)
-	if err != nil {
-		return question{}, false, err
+		return question{}, false
 	}
 	votes, recorded, closed := round(ledger, snap.Version)
 	b := ballot{
@@ -170,11 +175,11 @@ func (c *Console) draftAsked(ctx context.Context, v *visit, one *pipeline.Shown,
 		b.creator, i = own.Creator, own
 	}
 	if roles, _ := b.agree(v.who.Actor); closed || len(roles) == 0 {
-		return question{}, false, nil
+		return question{}, false
 	}
 	q := onChain("activation", one, i, activationPath(one.Ref().ID), one.Ref().ID)
 	q.Key += "." + string(snap.Kind)
-	return q, true, nil
+	return q, true
 }
 
 // reviewsAsked is the work in Refactor that the reader has still to review.
@@ -189,9 +194,13 @@ func (c *Console) reviewsAsked(ctx context.Context, v *visit) ([]question, bool,
 	if err != nil || len(list) == 0 {
 		return nil, false, err
 	}
-	ids := make([]contract.ID, len(list))
+	ids, tasks := make([]contract.ID, len(list)), make([]pipeline.Ref, len(list))
 	for i, one := range list {
-		ids[i] = one.Chain
+		ids[i], tasks[i] = one.Chain, one.Ref()
+	}
+	reviewed, err := s.ReviewsOf(ctx, tasks)
+	if err != nil {
+		return nil, false, err
 	}
 	intents, err := c.intentsOf(ctx, list)
 	if err != nil {
@@ -220,10 +229,7 @@ func (c *Console) reviewsAsked(ctx context.Context, v *visit) ([]question, bool,
 		if g := slices.IndexFunc(gates, func(g *pipeline.Shown) bool { return g.Chain == one.Chain }); g >= 0 {
 			level = gates[g].Document.(*contract.PublishGate).RiskLevel
 		}
-		reviews, err := s.ReviewList(ctx, one.Ref().ID)
-		if err != nil {
-			return nil, false, err
-		}
+		reviews := reviewed[one.Ref()]
 		approved, _ := counted(reviews, chains[at].DiffHash)
 		if len(held(v.who.Actor, phase.Reviewers(level).Minus(approved))) == 0 || reviewedBy(reviews, v.me(), chains[at].DiffHash) {
 			continue

@@ -24,6 +24,12 @@ func (s *Service) ActivationList(ctx context.Context, id contract.ID) ([]Vote, e
 	})
 }
 
+// ActivationLedgers is the votes of several contracts, of each as ActivationList
+// has them.
+func (s *Service) ActivationLedgers(ctx context.Context, ids []contract.ID) (map[contract.ID][]Vote, error) {
+	return view(ctx, s, func(r Reader) (map[contract.ID][]Vote, error) { return r.Ledgers(ids...) })
+}
+
 // ActivationDecide records a decision on a Draft (§5). The last approval that
 // was missing makes it Active in the same transaction, or is not recorded.
 func (s *Service) ActivationDecide(ctx context.Context, by Caller, a ActivationArgs) (*ActivationResult, error) {

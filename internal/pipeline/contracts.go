@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline/approval"
@@ -22,29 +23,39 @@ func (s *Service) ContractList(ctx context.Context, f ContractFilter, p Page) ([
 		if err != nil {
 			return nil, err
 		}
-		shown := make([]*Shown, len(list))
-		chains := map[contract.ID]*work{}
-		for i, c := range list {
-			if shown[i], err = s.show(r, c, chains); err != nil {
-				return nil, err
-			}
-		}
-		return shown, nil
+		return s.show(r, list)
 	})
 }
 
-// show is a contract with what is kept of its chain. A page asks for each chain
-// once.
-func (s *Service) show(r Reader, c *Contract, chains map[contract.ID]*work) (*Shown, error) {
-	w := chains[c.Chain]
-	if w == nil {
-		var err error
-		if w, err = outline(r, &s.conf, c.Chain); err != nil {
+// show is contracts with what is kept of their chains, which is asked for once.
+func (s *Service) show(r Reader, list []*Contract) ([]*Shown, error) {
+	shown := make([]*Shown, len(list))
+	if len(list) == 0 {
+		return shown, nil
+	}
+	ids := make([]contract.ID, len(list))
+	for i, c := range list {
+		ids[i] = c.Chain
+	}
+	slices.Sort(ids)
+	chains, err := r.Chains(ChainFilter{IDs: slices.Compact(ids)}, Page{})
+	if err != nil {
+		return nil, err
+	}
+	works := map[contract.ID]*work{}
+	for _, chain := range chains {
+		if works[chain.ID], err = outline(&s.conf, chain); err != nil {
 			return nil, err
 		}
-		chains[c.Chain] = w
 	}
-	return w.shown(c), nil
+	for i, c := range list {
+		w := works[c.Chain]
+		if w == nil {
+			return nil, missing("%s is unknown", c.Chain)
+		}
+		shown[i] = w.shown(c)
+	}
+	return shown, nil
 }
 
 // ContractGet is a contract: the version of §1.2, or this one when version is
@@ -61,7 +72,11 @@ func (s *Service) ContractGet(ctx context.Context, id contract.ID, version int64
 		if c, err = found(c, err, "%s is unknown", id); err != nil {
 			return nil, err
 		}
-		return s.show(r, c, map[contract.ID]*work{})
+		shown, err := s.show(r, []*Contract{c})
+		if err != nil {
+			return nil, err
+		}
+		return shown[0], nil
 	})
 }
 
@@ -81,14 +96,7 @@ func (s *Service) ContractVersions(ctx context.Context, id contract.ID) ([]*Show
 			return nil, err
 		}
 		Traced(ctx, rows[0].Correlation)
-		shown := make([]*Shown, len(rows))
-		chains := map[contract.ID]*work{}
-		for i, c := range rows {
-			if shown[i], err = s.show(r, c, chains); err != nil {
-				return nil, err
-			}
-		}
-		return shown, nil
+		return s.show(r, rows)
 	})
 	return list, replaced, err
 }

@@ -115,6 +115,18 @@ func (s *Service) ReviewList(ctx context.Context, task contract.ID) ([]Review, e
 	})
 }
 
+// ReviewsOf is the reviews of several TaskSeed versions, of each oldest first.
+func (s *Service) ReviewsOf(ctx context.Context, tasks []Ref) (map[Ref][]Review, error) {
+	return view(ctx, s, func(r Reader) (map[Ref][]Review, error) {
+		list, err := r.Reviews(tasks...)
+		of := map[Ref][]Review{}
+		for _, v := range list {
+			of[v.Task] = append(of[v.Task], v)
+		}
+		return of, err
+	})
+}
+
 // ReviewRecord records a review of the work in Refactor. The last of run and
 // reviews takes the step to Publish.
 func (s *Service) ReviewRecord(ctx context.Context, by Caller, a ReviewArgs) (*Review, error) {

@@ -79,6 +79,9 @@ type Reader interface {
 
 	// Votes is the activation ledger of a contract, in order, all versions (§5).
 	Votes(id contract.ID) ([]Vote, error)
+	// Ledgers is the votes of several contracts, of each as Votes has them; one
+	// without a vote has no entry.
+	Ledgers(ids ...contract.ID) (map[contract.ID][]Vote, error)
 	// Consents is the decisions on a gate with what each agreed to, in order,
 	// all versions (§6.4, R14).
 	Consents(gate contract.ID) ([]Consent, error)
@@ -92,8 +95,9 @@ type Reader interface {
 	Artifact(executionID string, kind ArtifactKind) (*Artifact, error)
 	// Artifacts is the artifacts of a chain without their bytes, oldest first.
 	Artifacts(chain contract.ID) ([]Artifact, error)
-	// Reviews is the reviews of a TaskSeed version, oldest first.
-	Reviews(task Ref) ([]Review, error)
+	// Reviews is the reviews of these TaskSeed versions, those of a chain oldest
+	// first.
+	Reviews(tasks ...Ref) ([]Review, error)
 
 	// Locks is the rows of these keys in ascending order of the keys, one for
 	// each key; a key that was never held has Token 0. Inside Update the rows

@@ -93,27 +93,27 @@ func (x *session) open(id contract.ID) error {
 }
 
 func load(r Reader, conf *Config, id contract.ID) (*work, error) {
-	w, err := outline(r, conf, id)
-	if err != nil {
-		return nil, err
-	}
-	w.rows, err = r.OfChain(id)
-	return w, err
-}
-
-// outline is a chain without its contracts.
-func outline(r Reader, conf *Config, id contract.ID) (*work, error) {
 	chain, err := r.Chain(id)
 	if chain, err = found(chain, err, "%s is unknown", id); err != nil {
 		return nil, err
 	}
+	w, err := outline(conf, chain)
+	if err != nil {
+		return nil, err
+	}
+	w.was = w.text()
+	w.rows, err = r.OfChain(id)
+	return w, err
+}
+
+// outline is a chain without its contracts, to be read only.
+func outline(conf *Config, chain *Chain) (*work, error) {
 	w := &work{conf: conf, chain: chain}
 	if len(chain.Details) > 0 {
 		if err := json.Unmarshal(chain.Details, &w.d); err != nil {
-			return nil, fault.E("pipeline.load", fault.Internal, "the details of "+string(id)+" do not read", err)
+			return nil, fault.E("pipeline.load", fault.Internal, "the details of "+string(chain.ID)+" do not read", err)
 		}
 	}
-	w.was = w.text()
 	return w, nil
 }
 

@@ -67,15 +67,19 @@ func (s *Service) ArtifactList(ctx context.Context, by pipeline.Caller, f Artifa
 		if err != nil {
 			return nil, err
 		}
+		known, err := recall(r, all)
+		if err != nil {
+			return nil, err
+		}
 		for _, one := range all {
-			seen, err := seenBy(r, one, string(a.ID))
+			seen, err := seenBy(known, one, string(a.ID))
 			if err != nil {
 				return nil, err
 			}
 			if !seen || hidden(one) {
 				continue
 			}
-			shown, err := s.showing(r, one)
+			shown, err := s.showing(known, one)
 			if err != nil {
 				return nil, err
 			}

@@ -3,6 +3,7 @@ package request
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -82,7 +83,10 @@ func (s *Service) RequestPage(ctx context.Context, by pipeline.Caller, f Filter,
 				made[one.Provenance.RequestID] = append(made[one.Provenance.RequestID], one)
 			}
 		}
-		known := &recalling{Reader: r, rolls: map[string]circle.Roll{}, channels: map[string]*circle.Channel{}, circles: map[string]*circle.Circle{}}
+		known, err := recall(r, slices.Concat(slices.Collect(maps.Values(made))...))
+		if err != nil {
+			return nil, err
+		}
 		return each(all, func(kept *Request) (*Opened, error) { return s.brief(known, kept, a, made[kept.ID]) })
 	})
 }
@@ -93,22 +97,56 @@ type recalling struct {
 	rolls    map[string]circle.Roll
 	channels map[string]*circle.Channel
 	circles  map[string]*circle.Circle
+	ledgers  map[string][]artifact.Consent // of the artifacts that wait for consents
+}
+
+// recall is a reader for a list that has these artifacts.
+func recall(r Reader, list []*artifact.Artifact) (*recalling, error) {
+	k := &recalling{
+		Reader: r, rolls: map[string]circle.Roll{}, channels: map[string]*circle.Channel{}, circles: map[string]*circle.Circle{},
+		ledgers: map[string][]artifact.Consent{},
+	}
+	var ids []string
+	for _, a := range list {
+		if a.Status == artifact.WaitingForConsent {
+			ids = append(ids, a.ID)
+			k.ledgers[a.ID] = []artifact.Consent{}
+		}
+	}
+	all, err := r.Ledger(ids...)
+	for _, one := range all {
+		k.ledgers[one.ArtifactID] = append(k.ledgers[one.ArtifactID], one)
+	}
+	return k, err
+}
+
+// Ledger implements ArtifactReader.
+func (r *recalling) Ledger(artifacts ...string) ([]artifact.Consent, error) {
+	list := []artifact.Consent{}
+	for _, id := range artifacts {
+		some, ok := r.ledgers[id]
+		if !ok {
+			return r.Reader.Ledger(artifacts...)
+		}
+		list = append(list, some...)
+	}
+	return list, nil
 }
 
 // Roll implements CircleReader.
-func (r *recalling) Roll(id string) (circle.Roll, error) { return recall(r.rolls, id, r.Reader.Roll) }
+func (r *recalling) Roll(id string) (circle.Roll, error) { return once(r.rolls, id, r.Reader.Roll) }
 
 // Channel implements CircleReader.
 func (r *recalling) Channel(id string) (*circle.Channel, error) {
-	return recall(r.channels, id, r.Reader.Channel)
+	return once(r.channels, id, r.Reader.Channel)
 }
 
 // Circle implements CircleReader.
 func (r *recalling) Circle(id string) (*circle.Circle, error) {
-	return recall(r.circles, id, r.Reader.Circle)
+	return once(r.circles, id, r.Reader.Circle)
 }
 
-func recall[T any](known map[string]T, id string, read func(string) (T, error)) (T, error) {
+func once[T any](known map[string]T, id string, read func(string) (T, error)) (T, error) {
 	if v, ok := known[id]; ok {
 		return v, nil
 	}

@@ -191,8 +191,9 @@ type ArtifactReader interface {
 	// Overdue is the ids of artifacts whose deadline for consents has passed,
 	// longest first. It locks nothing: read each again before you move it.
 	Overdue(limit int) ([]string, error)
-	// Ledger is every consent about an artifact, all versions, in order.
-	Ledger(artifact string) ([]artifact.Consent, error)
+	// Ledger is every consent about these artifacts, all versions, those about
+	// one in order.
+	Ledger(artifacts ...string) ([]artifact.Consent, error)
 	// Consent is one record of the ledger.
 	Consent(id string) (*artifact.Consent, error)
 	// Consents is a page of the ledger, newest decision first, then by id.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"slices"
 
 	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline"
@@ -61,17 +62,26 @@ func (t *tx) AddArtifact(a pipeline.Artifact) error {
 }
 
 // Reviews implements pipeline.Reader.
-func (r *reader) Reviews(task pipeline.Ref) ([]pipeline.Review, error) {
-	const op = "store.Reviews"
-	what := "list the reviews of " + string(task.ID)
-	if err := r.lockContract(op, what, task.ID); err != nil {
-		return nil, err
+func (r *reader) Reviews(tasks ...pipeline.Ref) ([]pipeline.Review, error) {
+	const op, what = "store.Reviews", "list the reviews of tasks"
+	if len(tasks) == 0 {
+		return []pipeline.Review{}, nil
 	}
-	return rows(r, op, what, func(rows *sql.Rows) (pipeline.Review, error) {
+	ids := make([]contract.ID, len(tasks))
+	for i, task := range tasks {
+		ids[i] = task.ID
+		if err := r.lockContract(op, what, task.ID); err != nil {
+			return nil, err
+		}
+	}
+	w := &where{}
+	in(w, "task_seed", ids)
+	list, err := rows(r, op, what, func(rows *sql.Rows) (pipeline.Review, error) {
 		var v pipeline.Review
 		err := rows.Scan(&v.Chain, &v.Task.ID, &v.Task.Version, &v.Reviewer, &v.Role, &v.Verdict, &v.HeadCommit, &v.DiffHash, &v.Text, instant{&v.At})
 		return v, err
-	}, `SELECT `+reviewColumns+` FROM reviews WHERE task_seed = $1 AND task_version = $2 ORDER BY chain, seq`, string(task.ID), task.Version)
+	}, `SELECT `+reviewColumns+` FROM reviews`+w.String()+` ORDER BY chain, seq`, w.args...)
+	return slices.DeleteFunc(list, func(v pipeline.Review) bool { return !slices.Contains(tasks, v.Task) }), err
 }
 
 // AddReview implements pipeline.Tx.

@@ -19,16 +19,22 @@ func scanLedger(rows *sql.Rows) (*artifact.Consent, error) {
 }
 
 // Ledger implements request.ArtifactReader.
-func (c circleReader) Ledger(id string) ([]artifact.Consent, error) {
-	const op = "store.Ledger"
-	what := "read the consents to artifact " + id
-	if err := c.holdArtifact(op, what, id); err != nil {
-		return nil, err
+func (c circleReader) Ledger(artifacts ...string) ([]artifact.Consent, error) {
+	const op, what = "store.Ledger", "read the consents to artifacts"
+	if len(artifacts) == 0 {
+		return []artifact.Consent{}, nil
 	}
+	for _, id := range artifacts {
+		if err := c.holdArtifact(op, what, id); err != nil {
+			return nil, err
+		}
+	}
+	w := &where{}
+	in(w, "artifact", artifacts)
 	return rows(c.r, op, what, func(rows *sql.Rows) (artifact.Consent, error) {
 		k, err := scanLedger(rows)
 		return *k, err
-	}, `SELECT `+ledgerColumns+` FROM circle_consents WHERE artifact = $1 ORDER BY seq`, id)
+	}, `SELECT `+ledgerColumns+` FROM circle_consents`+w.String()+` ORDER BY artifact, seq`, w.args...)
 }
 
 // Consent implements request.ArtifactReader.

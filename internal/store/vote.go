@@ -72,6 +72,30 @@ func (r *reader) Votes(id contract.ID) ([]pipeline.Vote, error) {
 	}, `SELECT `+voteColumns+` FROM votes WHERE contract = $1 ORDER BY seq`, string(id))
 }
 
+// Ledgers implements pipeline.Reader.
+func (r *reader) Ledgers(ids ...contract.ID) (map[contract.ID][]pipeline.Vote, error) {
+	const op, what = "store.Ledgers", "read the votes on several contracts"
+	of := map[contract.ID][]pipeline.Vote{}
+	if len(ids) == 0 {
+		return of, nil
+	}
+	for _, id := range ids {
+		if err := r.lockContract(op, what, id); err != nil {
+			return nil, err
+		}
+	}
+	w := &where{}
+	in(w, "contract", ids)
+	_, err := rows(r, op, what, func(rows *sql.Rows) (pipeline.Vote, error) {
+		var v pipeline.Vote
+		var id contract.ID
+		err := rows.Scan(append([]any{&id}, entry(&v.Version, &v.Approval, &v.SelfApproved)...)...)
+		of[id] = append(of[id], v)
+		return v, err
+	}, `SELECT contract, `+voteColumns+` FROM votes`+w.String()+` ORDER BY contract, seq`, w.args...)
+	return of, err
+}
+
 // AddVote implements pipeline.Tx.
 func (t *tx) AddVote(id contract.ID, v pipeline.Vote) error {
 	const op = "store.AddVote"

@@ -88,6 +88,13 @@ func artifacts(t *testing.T, open Open) {
 			if none, err := r.Reviews(pipeline.Ref{ID: "TS-001", Version: 1}); err != nil || len(none) != 0 {
 				t.Errorf("the first version has the reviews %v (%v)", none, err)
 			}
+			several, err := r.Reviews(pipeline.Ref{ID: "TS-001", Version: 1}, pipeline.Ref{ID: "TS-001", Version: 2}, pipeline.Ref{ID: "TS-404", Version: 1})
+			if diff := cmp.Diff(want, several); diff != "" || err != nil {
+				t.Errorf("the reviews of several differ (-want +got):\n%s (%v)", diff, err)
+			}
+			if none, err := r.Reviews(); err != nil || none == nil || len(none) != 0 {
+				t.Errorf("no task has the reviews %v (%v)", none, err)
+			}
 			return err
 		})
 	})

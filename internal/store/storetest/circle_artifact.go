@@ -247,6 +247,12 @@ func circleArtifacts(t *testing.T, open Open) {
 			if diff := cmp.Diff(*revoked, ledger[0]); diff != "" {
 				t.Errorf("the revoked consent differs (-want +got):\n%s", diff)
 			}
+			if several, err := cr.Ledger("a-404", "a-1"); len(several) != 2 || err != nil || cmp.Diff(ledger, several) != "" {
+				t.Errorf("the ledger of several artifacts has %v, %v", several, err)
+			}
+			if none, err := cr.Ledger(); len(none) != 0 || err != nil {
+				t.Errorf("no artifact has %v, %v", none, err)
+			}
 			for _, want := range []struct {
 				filter request.ConsentFilter
 				ids    string

@@ -42,6 +42,13 @@ func decisions(t *testing.T, open Open) {
 			if none, err := r.Votes("AC-001"); err != nil || none == nil || len(none) != 0 {
 				t.Errorf("AC-001 has the votes %v (%v)", none, err)
 			}
+			several, err := r.Ledgers("AC-001", "TS-001", "TS-404")
+			if diff := cmp.Diff(map[contract.ID][]pipeline.Vote{"TS-001": want}, several, same); diff != "" || err != nil {
+				t.Errorf("the ledgers differ (-want +got):\n%s (%v)", diff, err)
+			}
+			if none, err := r.Ledgers(); err != nil || none == nil || len(none) != 0 {
+				t.Errorf("nothing has the votes %v (%v)", none, err)
+			}
 			return err
 		})
 	})
