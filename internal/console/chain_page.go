@@ -80,7 +80,7 @@ func (c *Console) chain(v *visit) (page, error) {
 	if out.Change, err = c.change(ctx, s, "", 0, changeInline); err != nil {
 		return page{}, err
 	}
-	if out.Timeline, err = c.timeline(ctx, s, v.r.URL.Query()); err != nil {
+	if out.Timeline, err = c.timeline(ctx, s.shown.Chain, s.who, v.r.URL.Query()); err != nil {
 		return page{}, err
 	}
 	out.Evidence = s.evidence()
@@ -149,7 +149,6 @@ func (c *Console) requestCard(v *visit, s *story) (card, error) {
 		}
 		return out, nil
 	}
-	s.asked = p
 	out.By, out.At = s.who.Name(contract.ActorID(p.MemberID)), p.CreatedAt
 	if p.EndedAt != nil {
 		out.Ended = *p.EndedAt
@@ -207,6 +206,7 @@ type contractView struct {
 	Replaced []pipeline.Replaced
 	Digest   string // of the text
 	Evidence string // its page, when it is one
+	Path     string // the correlation id
 }
 
 type versionRow struct {
@@ -246,6 +246,7 @@ func (c *Console) contract(v *visit) (page, error) {
 		out.Versions = append(out.Versions, versionRow{one.Ref(), contractPath(chain, one.Ref()), h.State, stateKind(h.State), one == row})
 	}
 	out.Head, out.Kind, out.Cause, out.Source, out.Digest = row.Document.Head(), stateKind(row.Document.Head().State), row.FreezeCause, row.Source, contract.Hash(row.Text)
+	out.Path = row.Correlation
 	if row.Source.ID != "" {
 		out.From = contractPath(chain, row.Source)
 	}
@@ -278,6 +279,7 @@ type evidenceView struct {
 	Whole  string // the page of the document
 	Proven *verification
 	Here   string
+	Path   string // the correlation id
 }
 
 // evidence is one Evidence. With ?verify it is checked while the page is made.
@@ -300,7 +302,7 @@ func (c *Console) evidence(v *visit) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	out := &evidenceView{Chain: chain, E: e, By: who.Name(e.Actor), Kind: verdictKind(e.PolicyVerdict), Whole: contractPath(chain, row.Ref()), Here: evidencePath(chain, id)}
+	out := &evidenceView{Chain: chain, E: e, By: who.Name(e.Actor), Kind: verdictKind(e.PolicyVerdict), Whole: contractPath(chain, row.Ref()), Here: evidencePath(chain, id), Path: row.Correlation}
 	if row.ExecutionID != "" {
 		if out.Run, err = c.conf.Contracts.RunGet(ctx, row.ExecutionID); err != nil && !errors.Is(absent(err), errNoPage) {
 			return page{}, err

@@ -16,6 +16,7 @@ import (
 // always how to see it at home.
 type changeView struct {
 	Chain      contract.ID
+	Path       string // the correlation id
 	Run        *pipeline.Run
 	Base       string
 	Head       string
@@ -45,7 +46,7 @@ func (c *Console) change(ctx context.Context, s *story, execution string, from, 
 	if err != nil || run == nil {
 		return nil, err
 	}
-	out := &changeView{Chain: s.id, Run: run, Base: run.BaseCommit, Head: run.HeadCommit, Digest: run.DiffHash}
+	out := &changeView{Chain: s.id, Path: s.shown.Chain.Correlation, Run: run, Base: run.BaseCommit, Head: run.HeadCommit, Digest: run.DiffHash}
 	out.Whole = "/chains/" + string(s.id) + "/diff?" + url.Values{"run": {run.ExecutionID}}.Encode()
 	spots, err := c.spots(ctx, s, run)
 	if err != nil {

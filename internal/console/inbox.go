@@ -26,6 +26,7 @@ type question struct {
 	Path  string // where it is answered
 	Of    string // the chain or request
 	OfURL string
+	Trace string // the correlation id, "" where Of is it
 	Who   string // who waits
 	Since time.Time
 	Due   time.Time // zero for none

@@ -340,6 +340,10 @@ func (p *path) works() {
 		p.gate = c.Contract.ID
 		return ok
 	}, nil)
+	if !p.killed { // it waits in the inbox of whoever is asked
+		p.onPages("lea", "/inbox")
+		p.onPages("sam", "/inbox", "/decisions/gates/"+p.gate)
+	}
 	approve("gate", "PublishGate", &p.gate, func(c shown) bool { return c.Contract.FinalDecision == "approved" })
 	run("Refactor", "bot", "developer", "true")
 	for _, who := range []string{"lea", "sam"} {
