@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"plimsoll.dev/internal/bench/fill"
+	"plimsoll.dev/internal/store/postgres/pgtest"
 )
 
 // The budgets.
@@ -38,21 +39,39 @@ func main() {
 	news := flag.Int("news", 30, "changes that an open page waits for")
 	profile := flag.String("cpuprofile", "", "file for a profile of the requests")
 	only := flag.String("only", "", "measure the pages that begin with this path")
+	n := waits{}
+	flag.IntVar(&n.gates, "gates", 200, "gates that wait")
+	flag.IntVar(&n.drafts, "drafts", 200, "drafts that wait")
+	flag.IntVar(&n.frozen, "frozen", 50, "chains that are frozen")
+	flag.IntVar(&n.requests, "requests", 1000, "requests to a circle")
+	flag.IntVar(&n.consents, "consents", 100, "requests that wait for a consent")
+	on := flag.String("db", "sqlite", "sqlite or postgres")
 	flag.Parse()
-	if err := bench(context.Background(), *chains, *rounds, *news, *only, *profile); err != nil {
+	if err := bench(context.Background(), *on, n, *chains, *rounds, *news, *only, *profile); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func bench(ctx context.Context, chains, rounds, news int, only, profile string) (err error) {
+func bench(ctx context.Context, on string, n waits, chains, rounds, news int, only, profile string) (err error) {
 	dir, err := os.MkdirTemp("", "console-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	fmt.Printf("%s/%s, %d processors, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
-	conf, err := configured(dir)
+	at := ""
+	if on == "postgres" {
+		open, stop, err := pgtest.Program()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = stop() }() // what is left of it lies in a temporary folder
+		if at, err = open(); err != nil {
+			return err
+		}
+	}
+	conf, err := configured(dir, at)
 	if err != nil {
 		return err
 	}
@@ -64,11 +83,15 @@ func bench(ctx context.Context, chains, rounds, news int, only, profile string) 
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.story(ctx), s.stop()); err != nil {
+	if err := errors.Join(s.story(ctx), s.garden(ctx), s.stop()); err != nil {
 		return err
 	}
 	began := time.Now()
-	if err := many(ctx, filepath.Join(dir, "plimsoll.db"), chains); err != nil {
+	driver, source := "sqlite", filepath.Join(dir, "plimsoll.db")
+	if at != "" {
+		driver, source = "pgx", at
+	}
+	if err := many(ctx, driver, source, chains, n.requests-n.consents); err != nil {
 		return err
 	}
 	fmt.Printf("%d chains loaded in %s\n", chains, time.Since(began).Round(time.Millisecond))
@@ -76,9 +99,12 @@ func bench(ctx context.Context, chains, rounds, news int, only, profile string) 
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	if err := s.waiting(ctx); err != nil {
+	began = time.Now()
+	if err := s.wait(ctx, n); err != nil {
 		return err
 	}
+	fmt.Printf("%d gates, %d drafts, %d frozen chains and %d consents wait after %s\n",
+		n.gates, n.drafts, n.frozen, n.consents, time.Since(began).Round(time.Millisecond))
 	if profile != "" {
 		f, err := os.Create(profile)
 		if err != nil {
@@ -100,9 +126,16 @@ func bench(ctx context.Context, chains, rounds, news int, only, profile string) 
 	return r.print()
 }
 
-// many multiplies what the story left behind, one chain, while nobody serves it.
-func many(ctx context.Context, path string, chains int) error {
-	db, err := sql.Open("sqlite", path)
+// The chain that was worked on often has this many runs and records more.
+const (
+	busyRuns    = 200
+	busyRecords = 2000
+)
+
+// many multiplies what the story left behind, one chain and one request, while
+// nobody serves it.
+func many(ctx context.Context, driver, source string, chains, requests int) error {
+	db, err := sql.Open(driver, source)
 	if err != nil {
 		return err
 	}
@@ -111,7 +144,11 @@ func many(ctx context.Context, path string, chains int) error {
 	if err := db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM contracts), (SELECT count(*) FROM chains)`).Scan(&each, &have); err != nil {
 		return err
 	}
-	return fill.Contracts(ctx, db, each*chains/have, false)
+	postgres := driver != "sqlite"
+	if err := fill.Contracts(ctx, db, each*chains/have, postgres); err != nil {
+		return err
+	}
+	return errors.Join(fill.Requests(ctx, db, requests, postgres), fill.Work(ctx, db, "IC-001", busyRuns, busyRecords, postgres))
 }
 
 // report is the table.

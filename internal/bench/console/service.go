@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/contract"
-	"plimsoll.dev/internal/pipeline/event"
 	"plimsoll.dev/internal/pipeline/phase"
 	"plimsoll.dev/internal/server"
 )
@@ -18,19 +18,26 @@ import (
 // service is the one that plimsoll serve starts, in this process.
 type service struct {
 	*server.Server
-	url    string
-	tokens map[string]string
-	chain  contract.ID // that has run
-	draft  contract.ID // that waits
-	stop   func() error
+	url      string
+	tokens   map[string]string
+	chain    contract.ID // that has run, often
+	draft    contract.ID // that waits
+	gate     contract.ID // that waits, with a long diff
+	changed  contract.ID // the chain of the gate
+	request  string      // whose artifacts wait
+	artifact string      // that waits for a consent
+	stop     func() error
 }
 
-var staff = []string{"root:human:admin", "ada:human:requester", "lea:human:project_lead", "bot:agent:developer,ci_agent"}
+var staff = []string{"root:human:admin", "ada:human:requester", "lea:human:project_lead", "sam:human:security_reviewer", "rex:human:release_manager", "bot:agent:developer,ci_agent"}
 
-func configured(dir string) (server.Config, error) {
+func configured(dir, db string) (server.Config, error) {
 	file := "listen: 127.0.0.1:0\naudit.origin: plimsoll.bench/log\nrepository: shop\nrate.per-second: 0\n"
 	conf, err := server.Load(server.Source{Name: "bench.yaml", File: []byte(file)})
-	return conf.In(dir), err
+	if conf = conf.In(dir); db != "" {
+		conf.DB = db
+	}
+	return conf, err
 }
 
 func staffed(ctx context.Context, conf server.Config) (map[string]string, error) {
@@ -107,7 +114,7 @@ func (s *service) story(ctx context.Context) error {
 		{contract.CIAgent, phase.Stabilize, []phase.Proof{phase.IntegrationReport, phase.FailedTestLog}, phase.Refactor},
 		{contract.Developer, phase.Refactor, nil, ""},
 	} {
-		if err := s.until(ctx, func(c *pipeline.ChainShown) bool {
+		if err := s.until(ctx, id, func(c *pipeline.ChainShown) bool {
 			for _, x := range c.Contracts {
 				if x.Document.Head().Kind == contract.KindTaskSeed {
 					task = x.Ref().ID
@@ -117,22 +124,26 @@ func (s *service) story(ctx context.Context) error {
 		}); err != nil {
 			return fmt.Errorf("%s: %w", step.phase, err)
 		}
-		if err := s.run(ctx, by("bot", step.role), task, step.phase, step.proofs); err != nil {
+		w := work{task: task, phase: step.phase, proofs: step.proofs}
+		if step.phase == phase.Stabilize {
+			w.criteria = []string{"Add a login page"}
+		}
+		if err := s.run(ctx, by("bot", step.role), w); err != nil {
 			return fmt.Errorf("%s: %w", step.phase, err)
 		}
 	}
 	if _, err := s.Contracts().ReviewRecord(ctx, by("lea", contract.ProjectLead), pipeline.ReviewArgs{Task: task, Verdict: "approved", HeadCommit: head}); err != nil {
 		return err
 	}
-	return s.until(ctx, func(c *pipeline.ChainShown) bool {
+	return s.until(ctx, id, func(c *pipeline.ChainShown) bool {
 		return c.Intent.Document.Head().State == contract.Published
 	})
 }
 
-// until waits for what the queue does with the chain.
-func (s *service) until(ctx context.Context, is func(*pipeline.ChainShown) bool) error {
+// until waits for what the queue does with a chain.
+func (s *service) until(ctx context.Context, chain contract.ID, is func(*pipeline.ChainShown) bool) error {
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		c, err := s.Contracts().ChainGet(ctx, s.chain)
+		c, err := s.Contracts().ChainGet(ctx, chain)
 		if err != nil {
 			return err
 		}
@@ -140,37 +151,56 @@ func (s *service) until(ctx context.Context, is func(*pipeline.ChainShown) bool)
 			return nil
 		}
 	}
-	return errors.New("the chain does not go on")
+	return fmt.Errorf("%s does not go on", chain)
 }
 
 var tested = []byte(`{"tool":"go","command":["go","test"],"exitCode":0,"passed":12,"failed":0,"skipped":0,` +
 	`"startedAt":"2026-03-29T10:00:00Z","endedAt":"2026-03-29T10:00:01Z"}`)
 
+// work is one run of an executor.
+type work struct {
+	task     contract.ID
+	phase    phase.Phase
+	proofs   []phase.Proof
+	boundary string // a result of the check, "" for none
+	diff     string // that is delivered, "" for none
+	criteria []string
+}
+
 // run claims the task, delivers and reports.
-func (s *service) run(ctx context.Context, who pipeline.Caller, task contract.ID, p phase.Phase, proofs []phase.Proof) error {
-	c, err := s.Contracts().TaskClaim(ctx, who, pipeline.ClaimArgs{Task: task, Phase: pipeline.Phase(p), BaseCommit: base})
+func (s *service) run(ctx context.Context, who pipeline.Caller, w work) error {
+	c, err := s.Contracts().TaskClaim(ctx, who, pipeline.ClaimArgs{Task: w.task, Phase: pipeline.Phase(w.phase), BaseCommit: base})
 	if err != nil {
 		return err
 	}
 	who.LockToken = c.Run.LockToken
+	proofs, changed := slices.Clone(w.proofs), head
+	if w.boundary != "" {
+		proofs = append(proofs, phase.BoundaryResult)
+	}
+	if w.diff != "" {
+		proofs, changed = append(proofs, phase.ChangeDiff), w.diff
+	}
 	for _, kind := range proofs {
 		text := []byte("ok\n")
 		if kind == phase.UnitTestResult || kind == phase.IntegrationReport {
 			text = tested
 		}
+		switch kind {
+		case phase.BoundaryResult:
+			text = []byte(w.boundary)
+		case phase.ChangeDiff:
+			text = []byte(w.diff)
+		}
 		if _, err := s.Contracts().ArtifactPut(ctx, who, pipeline.ArtifactArgs{Execution: c.Run.ExecutionID, Kind: pipeline.ArtifactKind(kind), Bytes: text}); err != nil {
 			return err
 		}
 	}
-	var checks []event.Check
-	if p == phase.Stabilize {
-		checks = []event.Check{{Criterion: "Add a login page", Passed: true, Detail: "12 of 12 tests"}}
-	}
 	now := contract.At(time.Now()).String()
 	_, err = s.Contracts().RunComplete(ctx, who, pipeline.CompleteArgs{
-		Execution: c.Run.ExecutionID, Outcome: phase.Succeeded, HeadCommit: head, Checks: checks, Evidence: map[string]any{
+		Execution: c.Run.ExecutionID, Outcome: phase.Succeeded, HeadCommit: head, Checks: checks(w.criteria), Evidence: map[string]any{
 			"baseCommit": c.Run.BaseCommit, "headCommit": head, "inputHash": contract.EmptyObjectHash,
-			"outputHash": contract.EmptyObjectHash, "diffHash": contract.Hash([]byte(head)),
+			"outputHash": contract.EmptyObjectHash, "diffHash": contract.Hash([]byte(changed)),
 			"model":       map[string]any{"name": "none", "version": "none", "parametersHash": contract.EmptyObjectHash},
 			"tools":       []any{"go"},
 			"environment": map[string]any{"os": "linux", "runtime": "go", "containerImageDigest": contract.Uncontainerized, "lockfileHash": contract.EmptyObjectHash},
@@ -178,19 +208,4 @@ func (s *service) run(ctx context.Context, who pipeline.Caller, task contract.ID
 		},
 	})
 	return err
-}
-
-// inboxed is how many drafts wait for a person.
-const inboxed = 60
-
-// waiting leaves drafts that wait for a project lead.
-func (s *service) waiting(ctx context.Context) error {
-	for n := range inboxed {
-		id, err := s.asked(ctx, fmt.Sprintf("Change number %d", n))
-		if err != nil {
-			return err
-		}
-		s.draft = id
-	}
-	return nil
 }

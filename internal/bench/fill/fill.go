@@ -17,6 +17,9 @@ type table struct {
 	ids    []string
 	place  string
 	unlike []string // columns the database fills in
+	tail   []string // ids that a number is put behind
+	only   string   // which rows are copied, "" for all
+	last   bool     // the copies follow everything there is, one place each
 }
 
 // The tables a chain has rows in, parents first. The queue is left out: it
@@ -58,12 +61,11 @@ func Contracts(ctx context.Context, db *sql.DB, n int, postgres bool) error {
 	}
 	copies := (n + each - 1) / each
 	for _, t := range tables {
-		if err := t.fill(ctx, conn, copies, postgres); err != nil {
-			return fmt.Errorf("fill %s: %w", t.name, err)
+		if err := t.fill(ctx, conn, 1, copies, postgres); err != nil {
+			return err
 		}
 	}
-	_, err = conn.ExecContext(ctx, `UPDATE heads SET event_last = (SELECT max(position) FROM events), audit_count = (SELECT max(position) FROM audit)`)
-	if err != nil {
+	if err := headed(ctx, conn); err != nil {
 		return err
 	}
 	if !postgres {
@@ -77,12 +79,71 @@ func Contracts(ctx context.Context, db *sql.DB, n int, postgres bool) error {
 	return err
 }
 
+// Requests loads n copies of the requests to circles, each with what was made of
+// it.
+func Requests(ctx context.Context, db *sql.DB, n int, postgres bool) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, t := range []table{
+		{name: "circle_requests", tail: []string{"id"}},
+		{name: "circle_runs", tail: []string{"id", "request"}},
+		{name: "circle_artifacts", tail: []string{"id", "request"}},
+	} {
+		if err := t.fill(ctx, conn, 1, n, postgres); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// workFrom numbers the runs of Work, behind those of Contracts.
+const workFrom = 5_000_000
+
+// Work gives a chain more runs and audit records, copies of the ones it has last.
+func Work(ctx context.Context, db *sql.DB, chain string, runs, records int, postgres bool) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	last := func(t, column, of string) string {
+		return column + ` = (SELECT max(` + column + `) FROM ` + t + ` WHERE ` + of + ` = '` + chain + `')`
+	}
+	done := table{name: "runs", ids: []string{"execution_id"}, only: last("runs", "execution_id", "chain")}
+	if err := done.fill(ctx, conn, workFrom, workFrom+runs-1, postgres); err != nil {
+		return err
+	}
+	said := table{name: "audit", place: "position", unlike: []string{"seq"}, last: true, only: last("audit", "position", "contract")}
+	if err := said.fill(ctx, conn, 1, records, postgres); err != nil {
+		return err
+	}
+	return headed(ctx, conn)
+}
+
+// headed says how far the events and the log have come.
+func headed(ctx context.Context, conn *sql.Conn) error {
+	_, err := conn.ExecContext(ctx, `UPDATE heads SET event_last = (SELECT max(position) FROM events), audit_count = (SELECT max(position) FROM audit)`)
+	return err
+}
+
 // copiesTogether is how many copies one statement writes.
 const copiesTogether = 5000
 
-func (t table) fill(ctx context.Context, conn *sql.Conn, copies int, postgres bool) error {
-	original := "original_" + t.name
-	if _, err := conn.ExecContext(ctx, `CREATE TEMPORARY TABLE `+original+` AS SELECT * FROM `+t.name); err != nil {
+// fill copies the rows under the numbers from first to last.
+func (t table) fill(ctx context.Context, conn *sql.Conn, first, last int, postgres bool) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("fill %s: %w", t.name, err)
+		}
+	}()
+	original, which := "original_"+t.name, ""
+	if t.only != "" {
+		which = ` WHERE ` + t.only
+	}
+	if _, err := conn.ExecContext(ctx, `CREATE TEMPORARY TABLE `+original+` AS SELECT * FROM `+t.name+which); err != nil {
 		return err
 	}
 	columns, values, err := t.columns(ctx, conn, original)
@@ -97,8 +158,8 @@ func (t table) fill(ctx context.Context, conn *sql.Conn, copies int, postgres bo
 	if !postgres {
 		query = strings.Replace(query, ` AS s (n)`, ` AS s`, 1)
 	}
-	for from := 1; from <= copies; from += copiesTogether {
-		if _, err := conn.ExecContext(ctx, query, from, min(copies, from+copiesTogether-1)); err != nil {
+	for from := first; from <= last; from += copiesTogether {
+		if _, err := conn.ExecContext(ctx, query, from, min(last, from+copiesTogether-1)); err != nil {
 			return err
 		}
 	}
@@ -133,6 +194,10 @@ func (t table) columns(ctx context.Context, conn *sql.Conn, original string) (co
 			for _, prefix := range []string{"IC-", "TS-", "AC-", "PG-", "EV-", "exec-"} {
 				value = "replace(" + value + ", '" + prefix + "', '" + prefix + "' || " + number + ")"
 			}
+		case in(t.tail, name):
+			value += " || '-' || CAST(s.n AS text)"
+		case name == t.place && t.last:
+			value = "(SELECT max(" + name + ") FROM " + t.name + ") + s.n"
 		case name == t.place:
 			value += " + s.n * (SELECT max(" + name + ") FROM " + original + ")"
 		}
