@@ -10,6 +10,7 @@ import (
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/phase"
+	"plimsoll.dev/internal/request"
 )
 
 // The picture of a chain is seven cards from the request to the release. A card
@@ -52,6 +53,7 @@ type story struct {
 	task   *pipeline.Shown
 	accept *pipeline.Shown
 	gate   *pipeline.Shown
+	asked  *request.Package // it came of, nil for none that the reader may see
 }
 
 // follow finds what is under way, from the intent down.

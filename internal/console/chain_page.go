@@ -34,6 +34,7 @@ type chainView struct {
 	Note     *artifact.Note
 	Gate     contract.ID // of which a proof can be taken, once it approved
 	Lapsed   *lapsed     // an agreement that holds no longer, nil for none
+	Held     *heldBack   // by the boundary, nil for nothing
 }
 
 // evidenceRow is one Evidence of the chain.
@@ -77,10 +78,13 @@ func (c *Console) chain(v *visit) (page, error) {
 			return page{}, err
 		}
 	}
+	if out.Held, err = c.heldBack(ctx, id, s.accept); err != nil {
+		return page{}, err
+	}
 	if out.Change, err = c.change(ctx, s, "", 0, changeInline); err != nil {
 		return page{}, err
 	}
-	if out.Timeline, err = c.timeline(ctx, s.shown.Chain, s.who, v.r.URL.Query()); err != nil {
+	if out.Timeline, err = c.timeline(ctx, s, v.r.URL.Query()); err != nil {
 		return page{}, err
 	}
 	out.Evidence = s.evidence()
@@ -149,6 +153,7 @@ func (c *Console) requestCard(v *visit, s *story) (card, error) {
 		}
 		return out, nil
 	}
+	s.asked = p
 	out.By, out.At = s.who.Name(contract.ActorID(p.MemberID)), p.CreatedAt
 	if p.EndedAt != nil {
 		out.Ended = *p.EndedAt

@@ -28,6 +28,7 @@ type consentData struct {
 	Digest   string
 
 	Contents []member
+	Rest     bool   // there is more in it than is shown
 	Change   string // the intent that a confirmed decision would raise, "" for none
 	Owed     []request.Owed
 	Answered int // how many have consented
@@ -69,16 +70,17 @@ const (
 )
 
 // readContent is a content by its members, in order; the texts are whoever's wrote
-// them.
-func readContent(text []byte) []member {
+// them. Whether there is more than that is said as well: nobody agrees to what they
+// believe is all of it.
+func readContent(text []byte) (list []member, rest bool) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(text, &all) != nil {
-		return []member{{Text: clip(string(text)), Code: true}}
+		return []member{{Text: clip(string(text)), Code: true}}, len(text) > memberMost
 	}
-	list := []member{}
+	list = []member{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if len(list) == membersMost {
-			break
+			return list, true
 		}
 		m := member{Name: strings.ReplaceAll(name, "_", " ")}
 		if json.Unmarshal(all[name], &m.Text) != nil {
@@ -92,11 +94,12 @@ func readContent(text []byte) []member {
 				m.Text, m.Code = strings.Join(lines, "\n"), false
 			}
 		}
+		rest = rest || len(m.Text) > memberMost
 		if m.Text = clip(m.Text); m.Text != "" {
 			list = append(list, m)
 		}
 	}
-	return list
+	return list, rest
 }
 
 func clip(text string) string {
@@ -159,7 +162,8 @@ func (c *Console) consent(v *visit, id string) (*consentData, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &consentData{Artifact: a, Digest: a.ContentSHA256, Contents: readContent(a.Content), Owed: a.Owed, Carried: a.WaitsFor != "", Standing: isOpen}
+	d := &consentData{Artifact: a, Digest: a.ContentSHA256, Owed: a.Owed, Carried: a.WaitsFor != "", Standing: isOpen}
+	d.Contents, d.Rest = readContent(a.Content)
 	if d.People, err = c.people(ctx); err != nil {
 		return nil, err
 	}

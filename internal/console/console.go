@@ -116,6 +116,12 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.fail(v, &notice{status: http.StatusBadRequest, title: "problem.token_in_url", words: "problem.token_in_url_how"})
 		return
 	}
+	if !legible(r.URL.Query()) || !isText(r.URL.Path) {
+		v := c.visit(w, r)
+		v.here = "/inbox"
+		c.fail(v, errNoPage)
+		return
+	}
 	if err := c.guard.Check(r); err != nil {
 		v := c.visit(w, r)
 		c.fail(v, &notice{status: http.StatusForbidden, title: "problem.elsewhere", words: "problem.elsewhere_how"})

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"plimsoll.dev/internal/gate/redact"
@@ -227,8 +226,8 @@ func shown(line string) (text string, cut int) {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, "⟨%02X⟩", line[i])
-		case r != '\t' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)):
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		case r == '\n', r == '\r', unseen(r):
+			b.WriteString(numbered(r))
 		default:
 			b.WriteRune(r)
 		}

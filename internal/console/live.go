@@ -40,6 +40,9 @@ const (
 // one request.
 const topicAll = "all"
 
+// topicMost is how long a topic may be: streams keep theirs.
+const topicMost = 256
+
 // topicOf is the topic of what carries a correlation id, or is about an id.
 func topicOf(id string) string { return "of:" + id }
 
@@ -255,7 +258,8 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	topics := r.URL.Query()["t"]
-	if len(topics) == 0 || len(topics) > 8 {
+	long := slices.ContainsFunc(topics, func(t string) bool { return len(t) > topicMost })
+	if len(topics) == 0 || len(topics) > 8 || long || r.Method == http.MethodHead {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}

@@ -127,12 +127,6 @@ func (s *said) reasons(list []request.Evidence, length int) (placed []why) {
 	return placed
 }
 
-// unseen says whether a character changes how a text looks and is not seen itself:
-// whoever reads is shown that it is there.
-func unseen(r rune) bool {
-	return r != '\n' && r != '\r' && r != '\t' && (unicode.Is(unicode.Cf, r) || unicode.IsControl(r))
-}
-
 // plain is a text with such characters named.
 func plain(text string) string {
 	if !strings.ContainsFunc(text, unseen) {
@@ -141,7 +135,7 @@ func plain(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		if unseen(r) {
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+			b.WriteString(numbered(r))
 			continue
 		}
 		b.WriteRune(r)

@@ -168,10 +168,10 @@ func (c *Console) show(v *visit, p page) {
 	h.Set("Vary", "Cookie, Accept-Language, HX-Request")
 	v.w.WriteHeader(max(p.status, http.StatusOK))
 	if p.pour != nil {
-		c.pour(v, p, out.Bytes())
+		c.pour(v, p, visible(out.Bytes()))
 		return
 	}
-	_, _ = v.w.Write(out.Bytes())
+	_, _ = v.w.Write(visible(out.Bytes()))
 }
 
 // pour sends a page in parts: what is above the split at once, then each piece
@@ -194,7 +194,7 @@ func (c *Console) pour(v *visit, p page, text []byte) {
 		if err := c.sheets[v.lang].pages[p.name].ExecuteTemplate(&out, piece, data); err != nil {
 			return err
 		}
-		return write(out.Bytes())
+		return write(visible(out.Bytes()))
 	})
 	if err != nil { // the page has no closing part, and no verdict
 		if v.r.Context().Err() == nil {

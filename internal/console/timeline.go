@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll.dev/internal/fault"
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/contract"
 )
@@ -62,9 +63,14 @@ const (
 )
 
 // timeline reads the list of a chain. The records of the path are found by its
-// correlation id; those of another chain of the same request are left out.
-func (c *Console) timeline(ctx context.Context, ch *pipeline.Chain, who people, query url.Values) (*timeline, error) {
-	t := &timeline{Kinds: momentKinds}
+// correlation id; those of another chain of the same request are left out, and of
+// the circle's those about what the reader may not see there.
+func (c *Console) timeline(ctx context.Context, s *story, query url.Values) (*timeline, error) {
+	t, ch := &timeline{Kinds: momentKinds}, s.shown.Chain
+	sees, err := s.sees()
+	if err != nil {
+		return nil, err
+	}
 	if k := query.Get("kind"); slices.Contains(momentKinds, k) {
 		t.Kind = k
 	}
@@ -87,7 +93,7 @@ func (c *Console) timeline(ctx context.Context, ch *pipeline.Chain, who people, 
 			}
 			for _, l := range lines {
 				after = l.Position
-				if m, ok := momentOf(l, ch, who); ok {
+				if m, ok := momentOf(l, s, sees); ok {
 					keep(m)
 				}
 			}
@@ -131,21 +137,46 @@ func (c *Console) timeline(ctx context.Context, ch *pipeline.Chain, who people, 
 	return t, nil
 }
 
-// momentOf is a record of the path, unless it is of another chain.
-func momentOf(l pipeline.AuditLine, ch *pipeline.Chain, who people) (moment, bool) {
-	var r struct {
-		Timestamp, ID, ActorID, Role, Action string
-		From, To, Cause, IntentID            string
-		ApprovalDigest                       string
-		Success                              bool
-		Error                                struct{ Code string }
+// sees is what the reader sees of the request that a chain came of, by id: nil
+// where they see nothing of it. Who is no member of its circle learns nothing of
+// who did what there; a member nothing of an artifact that is not shown to them.
+func (s *story) sees() (map[string]bool, error) {
+	if s.asked == nil {
+		return nil, nil
 	}
-	if json.Unmarshal(l.Text, &r) != nil || r.IntentID != "" && r.IntentID != string(ch.ID) {
+	ids := map[string]bool{}
+	for _, raw := range s.asked.Artifacts {
+		var a struct {
+			ID string `json:"artifact_id"`
+		}
+		if err := json.Unmarshal(raw, &a); err != nil {
+			return nil, fault.E("console.sees", fault.Internal, "an artifact of "+s.asked.RequestID+" does not read", err)
+		}
+		ids[a.ID] = true
+	}
+	return ids, nil
+}
+
+// momentOf is a record of the path, unless it is of another chain or of what the
+// reader does not see.
+func momentOf(l pipeline.AuditLine, s *story, sees map[string]bool) (moment, bool) {
+	var r struct {
+		Timestamp, Kind, ID, ActorID, Role string
+		Action                             string
+		From, To, Cause, IntentID          string
+		ApprovalDigest                     string
+		Success                            bool
+		Error                              struct{ Code string }
+	}
+	if json.Unmarshal(l.Text, &r) != nil || r.IntentID != "" && r.IntentID != string(s.id) {
+		return moment{}, false
+	}
+	if ofCircle := s.shown.Chain.Correlation != string(s.id) && !contract.ID(r.ID).Valid(); ofCircle && (sees == nil || r.Kind == "artifact" && !sees[r.ID]) {
 		return moment{}, false
 	}
 	at, _ := contract.ParseTimestamp(r.Timestamp)
 	m := moment{
-		At: at.Time(), Kind: momentKind(r.Action), Action: r.Action, Position: l.Position, ID: r.ID, By: who.Name(contract.ActorID(r.ActorID)), Role: r.Role,
+		At: at.Time(), Kind: momentKind(r.Action), Action: r.Action, Position: l.Position, ID: r.ID, By: s.who.Name(contract.ActorID(r.ActorID)), Role: r.Role,
 		From: r.From, To: r.To, Digest: r.ApprovalDigest,
 	}
 	m.Cause, _ = shown(r.Cause)

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/contract"
@@ -121,7 +123,7 @@ const secretForm = "plm_"
 // leaks says that an address holds what looks like a token: a token in an address
 // is one in histories and logs.
 func leaks(u *url.URL) bool {
-	text := u.Path
+	text := u.Path + "\x00" + u.RawQuery // also of a query that does not read
 	if q, err := url.QueryUnescape(u.RawQuery); err == nil {
 		text += "\x00" + q
 	}
@@ -251,11 +253,47 @@ func (c *Console) readForm(v *visit) error {
 		}
 		return &notice{status: http.StatusBadRequest, title: "problem.form", words: "problem.form_how"}
 	}
+	if !once(v.r.PostForm) || !legible(v.r.PostForm) {
+		return &notice{status: http.StatusBadRequest, title: "problem.form", words: "problem.form_how"}
+	}
+	if utf8.RuneCountInString(strings.ReplaceAll(v.form("reason"), "\r", "")) > reasonMost {
+		return &notice{status: http.StatusUnprocessableEntity, title: "problem.long_reason", words: "problem.long_reason_how", args: []any{reasonMost}}
+	}
 	if !hmac.Equal([]byte(v.form("seal")), []byte(c.seal(c.session(v)))) {
 		return errForged
 	}
 	return nil
 }
+
+// reasonMost is the most characters that a reason has: the pages, the log and
+// everybody who is told of a decision repeat it.
+const reasonMost = 4000
+
+// sayOnce is the members that a form has once: what stands there twice could be
+// read one way here and another by whatever passed it on.
+var sayOnce = []string{"seal", "key", "do", "digest", "version", "reason", "back", "consent", "challenge", "code", "actor", "token"}
+
+func once(form url.Values) bool {
+	for _, name := range sayOnce {
+		if len(form[name]) > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// legible says that all there is in values is text as it is kept: UTF-8 without
+// the character zero.
+func legible(values url.Values) bool {
+	for name, list := range values {
+		if !isText(name) || slices.ContainsFunc(list, func(text string) bool { return !isText(text) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func isText(text string) bool { return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 }
 
 // local is a path of this service, "/inbox" for everything else.
 func local(next string) string {
