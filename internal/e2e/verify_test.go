@@ -50,6 +50,7 @@ func TestEveryAnswerOfTheGateLeadsARunToItsEnd(t *testing.T) {
 		name, sample, more, change     string
 		control, verified, owed        string // what the Stabilize run prints
 		acceptance, says, phase, level string // level "" is no gate
+		en, uk                         string // why the page of the chain says that it does not go on
 	}{
 		{
 			name: "complete", change: `echo two > app.txt`,
@@ -62,10 +63,12 @@ func TestEveryAnswerOfTheGateLeadsARunToItsEnd(t *testing.T) {
 		{
 			name: "human_review_required", change: `mkdir -p .claude; echo '{"permissions":{"allow":["Bash(*)"]}}' > .claude/settings.json`,
 			control: "human_review_required", acceptance: "blocked", says: "asks for a person", phase: "Stabilize",
+			en: "The check asks for a person.", uk: "Перевірка потребує людини.",
 		},
 		{
 			name: "another route", change: `printf 'from agents import Agent, function_tool\n@function_tool\ndef pay(x: int) -> str:\n    return 1\na = Agent(name="a", tools=[pay])\n' > agent.py`,
 			control: "agent_action_required", acceptance: "failed", says: "asks the agent to configure", phase: "Build",
+			en: "The check asks the agent for: <code>configure</code>", uk: "Перевірка просить агента: <code>configure</code>",
 		},
 		{
 			name: "verify passed", sample: service, change: `echo '# a word' >> api/parcels.yaml`,
@@ -78,15 +81,18 @@ func TestEveryAnswerOfTheGateLeadsARunToItsEnd(t *testing.T) {
 		{
 			name: "verify insufficient_evidence", sample: service, change: `sed 's/operationId: list_events/operationId: list_all/' api/parcels.yaml > new && mv new api/parcels.yaml`,
 			control: "agent_action_required", verified: "insufficient_evidence", acceptance: "blocked", says: "verification came to insufficient_evidence", phase: "Stabilize",
+			en: "The verification came to: too little evidence", uk: "Верифікація дійшла: замало доказів",
 		},
 		{
 			name: "verify blocked", sample: service, more: `printf 'ci: {mode: strict, fail_on: [critical, high, medium]}\n' >> shipgate.yaml &&`,
 			change:  `mkdir -p .claude/commands; echo hello > .claude/commands/hello.md`,
 			control: "agent_action_required", verified: "blocked", acceptance: "blocked", says: "verification came to blocked", phase: "Stabilize",
+			en: "The verification came to: blocked", uk: "Верифікація дійшла: заблоковано",
 		},
 		{
 			name: "verify comes to no decision", sample: service, change: `echo '{' > api/parcels.yaml`,
 			control: "agent_action_required", owed: "no decision", acceptance: "blocked", says: "verification owed", phase: "Stabilize",
+			en: "A verification is owed", uk: "Потрібна верифікація",
 		},
 	} {
 		intent, task := fmt.Sprintf("IC-%03d", i+1), fmt.Sprintf("TS-%03d", i+1)
@@ -109,6 +115,7 @@ func TestEveryAnswerOfTheGateLeadsARunToItsEnd(t *testing.T) {
 			return ok && d.Contract.Status == c.acceptance && strings.Contains(d.Contract.Details, c.says)
 		})
 		until(t, c.name+": the chain is in "+c.phase, func() bool { return s.chain(intent).Phase == c.phase })
+		s.tellsItsEnd(intent, c.acceptance, c.en, c.uk)
 		if c.level == "" {
 			if g, ok := in("PublishGate"); ok {
 				t.Errorf("%s: there is a gate: %+v", c.name, g)
@@ -143,4 +150,26 @@ func (s *site) run(task, dir, role, script string) ran {
 		s.Fatalf("%v: %s", err, out)
 	}
 	return r
+}
+
+// tellsItsEnd holds what the page of a chain says at the end of its run, in both
+// languages: the state, and where it does not go on why, and what to do.
+func (s *site) tellsItsEnd(intent, acceptance, en, uk string) {
+	s.Helper()
+	for _, l := range []struct {
+		lang, why, state, next string
+	}{
+		{"en", en, map[string]string{"passed": "passed", "failed": "failed", "blocked": "could not be judged"}[acceptance], "What to do: "},
+		{"uk", uk, map[string]string{"passed": "пройдено", "failed": "не пройдено", "blocked": "не вдалося оцінити"}[acceptance], "Що зробити: "},
+	} {
+		body := s.process().visits("ada", "/chains/"+intent, l.lang)
+		for _, want := range []string{">" + l.state + "<", l.why} {
+			if !strings.Contains(body, want) {
+				s.Errorf("%s in %s does not say %q\n%s", intent, l.lang, want, body)
+			}
+		}
+		if held := strings.Contains(body, `id="held-back"`); held != (l.why != "") || held != strings.Contains(body, l.next) {
+			s.Errorf("%s in %s: that it is held back and what to do is said: %t\n%s", intent, l.lang, held, body)
+		}
+	}
 }

@@ -406,6 +406,19 @@ func (s *Service) GateGet(ctx context.Context, id contract.ID) (*Shown, error) {
 	return c, err
 }
 
+// BoundaryOf is what the gate said of the change that a chain has now, with the
+// decision of the verification; nil where nothing was delivered (R10).
+func (s *Service) BoundaryOf(ctx context.Context, chain contract.ID) (*risk.Boundary, error) {
+	return view(ctx, s, func(r Reader) (*risk.Boundary, error) {
+		w, err := load(r, &s.conf, chain)
+		if w, err = found(w, err, "%s is unknown", chain); err != nil {
+			return nil, err
+		}
+		f, err := readBoundary(r, w)
+		return f.result, err
+	})
+}
+
 // GateSince is what the newest version of a gate asks about that is another by
 // now: members of approval.Subject, none while every agreement to it holds.
 func (s *Service) GateSince(ctx context.Context, id contract.ID) ([]string, error) {
