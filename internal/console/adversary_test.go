@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"plimsoll.dev/internal/console/consoletest"
 	"plimsoll.dev/internal/pipeline/contract"
+	"plimsoll.dev/internal/pipeline/phase"
 )
 
 // What nobody sees could make a page say what it does not: each such character is
@@ -139,6 +141,36 @@ func TestAStreamKeepsNoLongTopic(t *testing.T) {
 	for _, topics := range []url.Values{{"t": {strings.Repeat("x", 300)}}, {"t": strings.Fields("a b c d e f g h i")}, {}} {
 		if a := w.Visit("lea").Get("/live?" + topics.Encode()); a.Status != http.StatusNoContent {
 			t.Errorf("%d", a.Status)
+		}
+	}
+}
+
+// Whoever makes a change decides how many files it has; a page names so many and
+// says how many it does not.
+func TestAChangeOfVeryManyFilesMakesNoLongPage(t *testing.T) {
+	t.Parallel()
+	w := consoletest.New(t)
+	var change strings.Builder
+	files := []string{}
+	for i := range 2000 {
+		fmt.Fprintf(&change, "diff --git a/f%[1]d b/f%[1]d\nindex 1..2 100644\n--- a/f%[1]d\n+++ b/f%[1]d\n@@ -1 +1 @@\n-a\n+b\n", i)
+		files = append(files, fmt.Sprintf(`"f%d"`, i))
+	}
+	chain := w.Draft("Touch everything")
+	task := w.Activate(chain)
+	result := strings.Replace(consoletest.Checked("review_publishable", "review", consoletest.Widening), `".mcp.json","main.go"`, strings.Join(files, ","), 1)
+	w.Execute(task, consoletest.Run{Phase: phase.Build, Boundary: result, Change: change.String()})
+	w.Reaches(chain, phase.Stabilize)
+	w.Execute(task, consoletest.Run{Phase: phase.Stabilize, Boundary: result, Change: change.String()})
+	acceptance := w.Judged(chain)
+	w.Votes(acceptance, "lea", contract.ProjectLead)
+	w.Votes(acceptance, "sam", contract.SecurityReviewer)
+	gate := w.Of(chain, contract.KindPublishGate)
+	for _, path := range []string{"/decisions/gates/" + string(gate), "/chains/" + string(chain), "/chains/" + string(chain) + "/diff"} {
+		a := w.Visit("lea").Get(path)
+		says(t, a, 200, "1,500 more files are not named here.")
+		if n := strings.Count(a.Body, "<li"); n > 600 {
+			t.Errorf("%s has %d entries", path, n)
 		}
 	}
 }

@@ -82,6 +82,12 @@ func (d *gateData) Unsaid() []risk.Signal {
 	return list
 }
 
+// Listed is the files that the page names.
+func (d *gateData) Listed() []artifact.File { return d.Files[:min(len(d.Files), filesMost)] }
+
+// Unlisted is how many it does not.
+func (d *gateData) Unlisted() int { return len(d.Files) - len(d.Listed()) }
+
 // Commit is where the change is.
 func (d *gateData) Commit() string { return d.Shown.HeadCommit }
 

@@ -33,6 +33,16 @@ type changeView struct {
 	Next, Prev string
 }
 
+// filesMost is how many files of a change a page names; whoever makes a change
+// decides how many it has.
+const filesMost = 500
+
+// Listed is the files that the page names.
+func (c *changeView) Listed() []*diffFile { return c.Diff.Files[:min(len(c.Diff.Files), filesMost)] }
+
+// Unlisted is how many it does not.
+func (c *changeView) Unlisted() int { return len(c.Diff.Files) - len(c.Listed()) }
+
 // How many rows the page of a chain and one page of a change show.
 const (
 	changeInline = 120
