@@ -1,12 +1,9 @@
 package console
 
 import (
-	"bytes"
 	"encoding/json"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"plimsoll.dev/internal/pipeline"
@@ -27,7 +24,8 @@ type consentData struct {
 	Seen     string
 	Digest   string
 
-	Contents []member
+	Subject  string // the title of the artifact, "" for none
+	Contents []fact
 	Rest     bool   // there is more in it than is shown
 	Change   string // the intent that a confirmed decision would raise, "" for none
 	Owed     []request.Owed
@@ -56,57 +54,25 @@ func (d *consentData) Effect() string {
 	return "consent.effect.stands"
 }
 
-// member is a member of a content, as a page shows it.
-type member struct {
-	Name string
-	Text string
-	Code bool // it is no text of its own
-}
+// consentTextMost bounds a text of what somebody consents to: they read more of it
+// than of a document in passing. Whether there is more than is shown is said as
+// well: nobody agrees to what they believe is all of it.
+const consentTextMost = 20_000
 
-// membersMost and memberMost bound what a page shows of a content.
-const (
-	membersMost = 60
-	memberMost  = 20_000
-)
+// subjectMost bounds a title inside a question.
+const subjectMost = 200
 
-// readContent is a content by its members, in order; the texts are whoever's wrote
-// them. Whether there is more than that is said as well: nobody agrees to what they
-// believe is all of it.
-func readContent(text []byte) (list []member, rest bool) {
-	var all map[string]json.RawMessage
-	if json.Unmarshal(text, &all) != nil {
-		return []member{{Text: clip(string(text)), Code: true}}, len(text) > memberMost
+// subject is what a content calls itself, to be named in a question; "" where it
+// has no title.
+func subject(content []byte) string {
+	var x struct {
+		Title string `json:"title"`
 	}
-	list = []member{}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if len(list) == membersMost {
-			return list, true
-		}
-		m := member{Name: strings.ReplaceAll(name, "_", " ")}
-		if json.Unmarshal(all[name], &m.Text) != nil {
-			var out bytes.Buffer
-			if err := json.Indent(&out, all[name], "", "  "); err != nil {
-				continue
-			}
-			m.Text, m.Code = out.String(), true
-			var lines []string
-			if json.Unmarshal(all[name], &lines) == nil {
-				m.Text, m.Code = strings.Join(lines, "\n"), false
-			}
-		}
-		rest = rest || len(m.Text) > memberMost
-		if m.Text = clip(m.Text); m.Text != "" {
-			list = append(list, m)
-		}
+	if json.Unmarshal(content, &x) != nil {
+		return ""
 	}
-	return list, rest
-}
-
-func clip(text string) string {
-	if len(text) <= memberMost {
-		return text
-	}
-	return strings.ToValidUTF8(text[:memberMost], "") + " …"
+	line := strings.Join(strings.Fields(plain(x.Title)), " ")
+	return strings.TrimRight(shortened(line, subjectMost), " ?!.")
 }
 
 func consentPath(id string) string { return "/decisions/consents/" + url.PathEscape(id) }
@@ -163,7 +129,8 @@ func (c *Console) consent(v *visit, id string) (*consentData, error) {
 		return nil, err
 	}
 	d := &consentData{Artifact: a, Digest: a.ContentSHA256, Owed: a.Owed, Carried: a.WaitsFor != "", Standing: isOpen}
-	d.Contents, d.Rest = readContent(a.Content)
+	d.Subject = subject(a.Content)
+	d.Contents, d.Rest = factsOf(a.Content, consentTextMost)
 	if d.People, err = c.people(ctx); err != nil {
 		return nil, err
 	}

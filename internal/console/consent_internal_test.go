@@ -10,7 +10,7 @@ import (
 func TestAContentThatIsCutSaysSo(t *testing.T) {
 	t.Parallel()
 	many := []string{}
-	for i := range membersMost + 1 {
+	for i := range factsMost {
 		many = append(many, fmt.Sprintf(`"m%03d":"x"`, i))
 	}
 	for _, c := range []struct {
@@ -19,12 +19,32 @@ func TestAContentThatIsCutSaysSo(t *testing.T) {
 	}{
 		{"what fits", `{` + strings.Join(many[1:], ",") + `}`, false},
 		{"one member more", `{` + strings.Join(many, ",") + `}`, true},
-		{"a long text", `{"a":"` + strings.Repeat("x", memberMost+1) + `","b":"y"}`, true},
-		{"no JSON, and long", strings.Repeat("x", memberMost+1), true},
+		{"a long text", `{"a":"` + strings.Repeat("x", consentTextMost+1) + `","b":"y"}`, true},
+		{"no JSON, and long", strings.Repeat("x", consentTextMost+1), true},
 	} {
-		list, rest := readContent([]byte(c.text))
-		if rest != c.rest || len(list) > membersMost {
+		list, rest := factsOf([]byte(c.text), consentTextMost)
+		if rest != c.rest || len(list) > factsMost {
 			t.Errorf("%s: rest is %v, with %d members", c.name, rest, len(list))
 		}
+	}
+}
+
+// A question names what it asks about by its title, on one line and with one mark
+// at its end.
+func TestAQuestionNamesWhatItIsAbout(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		`{"title":"Change of the registry: a quorum"}`: "Change of the registry: a quorum",
+		`{"title":" Shall we\n move? "}`:               "Shall we move",
+		`{"title":7}`:                                  "",
+		`{"text":"without one"}`:                       "",
+		`no JSON`:                                      "",
+	} {
+		if got := subject([]byte(content)); got != want {
+			t.Errorf("%s: it is called %q", content, got)
+		}
+	}
+	if got := subject([]byte(`{"title":"` + strings.Repeat("ї", 900) + `"}`)); len(got) > subjectMost+3 {
+		t.Errorf("a title of %d bytes", len(got))
 	}
 }

@@ -49,7 +49,7 @@ func TestAConsentIsGivenTakenBackOrRefused(t *testing.T) {
 	lea := w.Visit("lea")
 	says(t, lea.Get("/inbox"), 200, "Do you consent to this: proposal to change the core?", page)
 	a := lea.Get(page)
-	says(t, a, 200, "Do you consent to this change of the core: proposal to change the core?", "If you consent", "three quarters", `value="`+first.ContentSHA256+`"`, "until")
+	says(t, a, 200, "Do you consent to this change of the core: Change of the registry: a quorum of three quarters from now on?", "proposal to change the core ·", "If you consent", "three quarters", `value="`+first.ContentSHA256+`"`, "until")
 	lea.Lang = "uk"
 	says(t, lea.Get(page), 200, "Чи згодні ви на цю зміну основ", "Я згоден")
 	lea.Lang = ""
@@ -87,7 +87,7 @@ func TestADecisionTakesEffectWhenItsMemberConfirmsIt(t *testing.T) {
 	page := "/decisions/consents/" + d.ID
 	ada := w.Visit("ada")
 	says(t, ada.Get("/inbox"), 200, "Shall this take effect: draft of a decision?", page)
-	says(t, ada.Get(page), 200, "Shall this take effect: draft of a decision?", "It stands as decided", "the shop opens at nine", "internal")
+	says(t, ada.Get(page), 200, "Shall this take effect: ", "draft of a decision ·", "It stands as decided", "the shop opens at nine", "internal")
 	says(t, ada.Submit(page, page, form{"do": {"confirm"}}), 422, "Tick what you decide on")
 	if a := ada.Submit(page, page, form{"do": {"confirm"}, "digest": {d.ContentSHA256}}); a.Status != http.StatusSeeOther {
 		t.Fatalf("%d %s", a.Status, main(a.Body))

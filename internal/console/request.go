@@ -290,7 +290,7 @@ func (c *Console) request(v *visit) (page, error) {
 	ids := []string{}
 	for _, a := range o.Artifacts {
 		one := paper{ArtifactShown: a}
-		if one.Facts, one.Rest = factsOf(a.Content); member {
+		if one.Facts, one.Rest = factsOf(a.Content, factTextMost); member {
 			one.Ask = asksFor(a)
 		}
 		d.Papers = append(d.Papers, one)

@@ -25,15 +25,15 @@ const (
 	factTextMost = 4_000
 )
 
-// factsOf is a document as a page shows it, in its own order. rest says that there
-// is more of it.
-func factsOf(text []byte) (list []fact, rest bool) {
+// factsOf is a document as a page shows it, in its own order, a text of it up to so
+// many bytes. rest says that there is more of it.
+func factsOf(text []byte, most int) (list []fact, rest bool) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	r := factReader{d: d}
+	r := factReader{d: d, most: most}
 	f := r.value("", 0)
 	if r.failed {
-		return []fact{{Text: plain(shortened(string(text), factTextMost))}}, false
+		return []fact{{Text: plain(shortened(string(text), most))}}, len(text) > most
 	}
 	// What people want to read comes first, whatever the alphabet says.
 	slices.SortStableFunc(f.Facts, func(a, b fact) int { return leads(a.Name) - leads(b.Name) })
@@ -53,6 +53,7 @@ func leads(name string) int {
 
 type factReader struct {
 	d      *json.Decoder
+	most   int
 	n      int
 	rest   bool
 	failed bool
@@ -70,7 +71,8 @@ func (r *factReader) value(name string, depth int) fact {
 	if !nested {
 		switch v := t.(type) {
 		case string:
-			f.Text = plain(shortened(v, factTextMost))
+			f.Text = plain(shortened(v, r.most))
+			r.rest = r.rest || len(v) > r.most
 		case json.Number:
 			f.Text, f.Code = v.String(), true
 		case bool:
