@@ -98,6 +98,7 @@ func (c *Console) functions(w *words) template.FuncMap {
 		"ago":     func(t time.Time) string { return w.ago(t, c.conf.Now()) },
 		"left":    func(t time.Time) string { return w.left(t, c.conf.Now()) },
 		"short":   short,
+		"brief":   brief,
 		"digest":  grouped,
 		"join":    strings.Join,
 		"roles":   w.roles,
@@ -134,6 +135,20 @@ func dict(pairs ...any) (map[string]any, error) {
 func short(v any) string {
 	text := fmt.Sprint(v)
 	return text[:min(len(text), 7)]
+}
+
+// briefMost is how much of an id stands in a list; the ones people say aloud
+// (PG-001) are shorter.
+const briefMost = 16
+
+// brief is an id as a list shows it: of a long one what tells it apart. The whole
+// one is in the title beside it and on its page.
+func brief(v any) string {
+	text := []rune(fmt.Sprint(v))
+	if len(text) <= briefMost {
+		return string(text)
+	}
+	return string(text[:briefMost-4]) + "…"
 }
 
 // grouped is the first twelve characters of a digest in groups of four, which a
