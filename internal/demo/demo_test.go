@@ -200,6 +200,24 @@ func TestTheStoryComesToItsEnds(t *testing.T) {
 		t.Errorf("there is to see %+v", sights)
 	}
 
+	// Everybody is called by a name, and nobody was refused for want of a role.
+	var everybody struct {
+		Items []struct{ ActorID, Name string }
+	}
+	s.reads("rex", "/v1/actors", &everybody)
+	called := map[string]string{}
+	for _, one := range everybody.Items {
+		called[one.ActorID] = one.Name
+	}
+	for _, p := range demo.People() {
+		if called[p.ID] != p.Name {
+			t.Errorf("%s is called %q", p.ID, called[p.ID])
+		}
+	}
+	if log := s.reads("rex", "/v1/audit?actorId=rex", nil); strings.Contains(log, "role.not_named") || !strings.Contains(log, "release_manager") {
+		t.Errorf("the log holds a refusal for want of a role, or nothing of rex")
+	}
+
 	// One release, told of to who asked, with its verification.
 	notes := 0
 	for _, of := range []string{demo.Note, demo.Time, demo.Orders, demo.Quorum} {

@@ -23,6 +23,7 @@ type Person struct {
 	ID    contract.ActorID
 	Type  contract.ActorType
 	Roles contract.RoleSet
+	Name  string // as people say it; may be ""
 }
 
 // Made is an actor with its token, which is shown once.
@@ -61,7 +62,7 @@ func Setup(ctx context.Context, conf Config, people []Person, valid time.Duratio
 		return nil, fault.E(op, fault.Conflict, "the database has actors already", nil).
 			WithHint("an admin makes further ones: plimsoll actor create")
 	}
-	if err := s.service.Bootstrap(ctx, pipeline.Actor{ID: first.ID, Roles: first.Roles}); err != nil {
+	if err := s.service.Bootstrap(ctx, pipeline.Actor{ID: first.ID, Roles: first.Roles, Name: first.Name}); err != nil {
 		return nil, err
 	}
 	by := pipeline.Caller{Actor: first.ID, Role: contract.Admin}
@@ -72,7 +73,7 @@ func Setup(ctx context.Context, conf Config, people []Person, valid time.Duratio
 			for _, r := range p.Roles.List() {
 				roles = append(roles, string(r))
 			}
-			if _, err := s.service.ActorCreate(ctx, by, pipeline.ActorArgs{ID: p.ID, Type: p.Type, Roles: roles}); err != nil {
+			if _, err := s.service.ActorCreate(ctx, by, pipeline.ActorArgs{ID: p.ID, Type: p.Type, Roles: roles, Name: p.Name}); err != nil {
 				return nil, err
 			}
 		}
@@ -139,7 +140,7 @@ func ParsePerson(text string) (Person, error) {
 	if err != nil {
 		return Person{}, fault.E("server.ParsePerson", fault.Invalid, text, err)
 	}
-	return Person{contract.ActorID(parts[0]), contract.ActorType(parts[1]), roles}, nil
+	return Person{ID: contract.ActorID(parts[0]), Type: contract.ActorType(parts[1]), Roles: roles}, nil
 }
 
 // makeKey makes the key pair of the audit log, unless it is there. The public

@@ -130,7 +130,7 @@ func (d *demoFolder) found(ctx context.Context, env Env, address string) error {
 		if p.Agent {
 			kind = contract.Agent
 		}
-		people = append(people, server.Person{ID: contract.ActorID(p.ID), Type: kind, Roles: roles})
+		people = append(people, server.Person{ID: contract.ActorID(p.ID), Type: kind, Roles: roles, Name: p.Name})
 	}
 	made, err := server.Setup(ctx, conf, people, 90*24*time.Hour)
 	if err != nil {
