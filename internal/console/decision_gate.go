@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"plimsoll.dev/internal/fault"
@@ -66,6 +67,7 @@ type gateData struct {
 	Released bool               // the chain is published
 	Silent   []contract.Role    // who had not decided when the time was over
 	Lapsed   *lapsed            // an agreement that holds no longer, nil for none
+	Change   *changeView        // exactly what the digest covers, nil when it is not to be had
 }
 
 // Deadline is until when people may decide.
@@ -134,6 +136,9 @@ func (c *Console) gateAs(v *visit, t *told) (page, error) {
 	if seen == "" {
 		seen = d.Digest
 	}
+	if d.Change, err = c.agreed(v, d); err != nil {
+		return page{}, err
+	}
 	v.here = gatePath(id)
 	p := page{
 		name: "gate", title: "gate.title", args: []any{id}, data: d,
@@ -145,6 +150,26 @@ func (c *Console) gateAs(v *visit, t *told) (page, error) {
 		p.status = t.status
 	}
 	return p, nil
+}
+
+// gateRows is how many rows of the change the page of a gate shows.
+const gateRows = 300
+
+// agreed is the change that is decided on. A chain that has gone on to other bytes
+// shows those on its own page, never here.
+func (c *Console) agreed(v *visit, d *gateData) (*changeView, error) {
+	if d.Standing == isChanged {
+		return nil, nil
+	}
+	s, err := c.story(v.r.Context(), v.lang, d.Chain.ID)
+	if err != nil {
+		return nil, err
+	}
+	change, err := c.change(v.r.Context(), s, "", 0, gateRows)
+	if err != nil || change == nil || !slices.ContainsFunc(d.Covers, func(c covered) bool { return c.Key == "covers.diffHash" && c.Value == change.Digest }) {
+		return nil, err
+	}
+	return change, nil
 }
 
 // say is a sentence in the language of a visit.
