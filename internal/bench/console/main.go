@@ -152,27 +152,34 @@ func many(ctx context.Context, driver, source string, chains, requests int) erro
 }
 
 // report is the table.
-type report struct{ lines [][6]string }
+type report struct{ lines [][7]string }
 
-func (r *report) say(what string, took []time.Duration, floor time.Duration, budget time.Duration, size int) {
+func (r *report) say(what string, took []time.Duration, floor time.Duration, budget time.Duration, size int, cpu time.Duration) {
 	half, most := quantile(took, 50), quantile(took, 95)
 	word := "within"
 	if most > budget {
 		word = "MISSED"
 	}
+	if size >= pageSize {
+		word = "TOO BIG"
+	}
 	ratio := "-"
 	if floor > 0 {
 		ratio = strconv.FormatFloat(float64(half)/float64(floor), 'f', 1, 64)
 	}
+	used := "-"
+	if cpu > 0 {
+		used = ms(cpu)
+	}
 	if size > 0 {
 		what += fmt.Sprintf(" (%d kB)", (size+999)/1000)
 	}
-	r.lines = append(r.lines, [6]string{word, what, ms(half), ms(most), ms(budget), ratio})
+	r.lines = append(r.lines, [7]string{word, what, ms(half), ms(most), ms(budget), ratio, used})
 }
 
 func (r *report) print() error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\nverdict\twhat\tp50\tp95\tbudget\tp50 to the floor's")
+	fmt.Fprintln(w, "\nverdict\twhat\tp50\tp95\tbudget\tp50 to the floor's\tprocessor")
 	for _, l := range r.lines {
 		fmt.Fprintln(w, strings.Join(l[:], "\t"))
 	}

@@ -9,18 +9,22 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 )
 
 var asset = regexp.MustCompile(`href="(/static/[^"]+console\.css)"`)
 
 // get asks for a path as somebody; took is the time to the first byte.
-func (s *service) get(ctx context.Context, who, path string) (took time.Duration, body string, err error) {
+func (s *service) get(ctx context.Context, who, path, language string) (took time.Duration, body string, err error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
 	if err != nil {
 		return 0, "", err
 	}
 	q.AddCookie(&http.Cookie{Name: "plimsoll-session", Value: s.tokens[who]})
+	if language != "" {
+		q.AddCookie(&http.Cookie{Name: "plimsoll-language", Value: language})
+	}
 	began := time.Now()
 	r, err := http.DefaultClient.Do(q)
 	if err != nil {
@@ -39,9 +43,25 @@ func (s *service) get(ctx context.Context, who, path string) (took time.Duration
 	return took, string(first) + string(rest), err
 }
 
+// inUkrainian follows the path of a page that is asked for in Ukrainian.
+const inUkrainian = " (uk)"
+
+// pageSize is what a page, which is not compressed, has less than.
+const pageSize = 60_000
+
+// spent is what this process has taken of the processors, user and system. Whoever
+// asks is in it too, and what the service does beside.
+func spent() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 // pages measures every page that a person opens.
 func (s *service) pages(ctx context.Context, out *report, rounds int, only string) error {
-	_, home, err := s.get(ctx, "root", "/rules")
+	_, home, err := s.get(ctx, "root", "/rules", "")
 	if err != nil {
 		return err
 	}
@@ -49,8 +69,11 @@ func (s *service) pages(ctx context.Context, out *report, rounds int, only strin
 	if file == nil {
 		return errors.New("the pages name no file of styles")
 	}
-	kinds := []struct{ who, path string }{
+	type kind struct{ who, path string }
+	kinds := []kind{
 		{"lea", "/inbox"},
+		{"lea", "/inbox" + inUkrainian},
+		{"lea", "/decisions/gates/" + string(s.gate) + inUkrainian},
 		{"lea", "/decisions/activations/" + string(s.draft)},
 		{"lea", "/chains"},
 		{"lea", "/chains?state=Published&phase=Published"},
@@ -80,21 +103,28 @@ func (s *service) pages(ctx context.Context, out *report, rounds int, only strin
 			continue
 		}
 		var took, floor []time.Duration
-		size := 0
+		var cpu time.Duration
+		size, language := 0, ""
+		path, uk := strings.CutSuffix(k.path, inUkrainian)
+		if uk {
+			language = "uk"
+		}
 		for i := -3; i < rounds; i++ {
-			least, _, err := s.get(ctx, k.who, file[1])
+			least, _, err := s.get(ctx, k.who, file[1], "")
 			if err != nil {
 				return err
 			}
-			t, body, err := s.get(ctx, k.who, k.path)
+			used := spent()
+			t, body, err := s.get(ctx, k.who, path, language)
 			if err != nil {
 				return err
 			}
 			if i >= 0 {
+				cpu += spent() - used
 				took, floor, size = append(took, t), append(floor, least), len(body)
 			}
 		}
-		out.say(k.path, took, quantile(floor, 50), pageBudget, size)
+		out.say(k.path, took, quantile(floor, 50), pageBudget, size, cpu/time.Duration(max(1, rounds)))
 	}
 	return nil
 }
@@ -147,7 +177,7 @@ func (s *service) news(ctx context.Context, out *report, rounds int) error {
 			if !ok {
 				return errors.New("an open page heard nothing within 10 s")
 			}
-			_, body, err := s.get(ctx, "lea", "/chains")
+			_, body, err := s.get(ctx, "lea", "/chains", "")
 			if err != nil {
 				return err
 			}
@@ -157,7 +187,7 @@ func (s *service) news(ctx context.Context, out *report, rounds int) error {
 		}
 		event, page = append(event, at.Sub(began)), append(page, time.Since(began))
 	}
-	out.say("from a write to its news on an open stream", event, 0, newsBudget, 0)
-	out.say("from a write to the page that has it", page, 0, newsBudget, 0)
+	out.say("from a write to its news on an open stream", event, 0, newsBudget, 0, 0)
+	out.say("from a write to the page that has it", page, 0, newsBudget, 0, 0)
 	return nil
 }

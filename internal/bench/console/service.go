@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -32,7 +33,7 @@ type service struct {
 var staff = []string{"root:human:admin", "ada:human:requester", "lea:human:project_lead", "sam:human:security_reviewer", "rex:human:release_manager", "bot:agent:developer,ci_agent"}
 
 func configured(dir, db string) (server.Config, error) {
-	file := "listen: 127.0.0.1:0\naudit.origin: plimsoll.bench/log\nrepository: shop\nrate.per-second: 0\n"
+	file := "audit.key: " + filepath.Join(dir, "audit.key") + "\nlisten: 127.0.0.1:0\naudit.origin: plimsoll.bench/log\nrepository: shop\nrate.per-second: 0\n"
 	conf, err := server.Load(server.Source{Name: "bench.yaml", File: []byte(file)})
 	if conf = conf.In(dir); db != "" {
 		conf.DB = db
