@@ -47,7 +47,7 @@ func TestAConsentIsGivenTakenBackOrRefused(t *testing.T) {
 	first, second := core(t, w), core(t, w)
 	page := "/decisions/consents/" + first.ID
 	lea := w.Visit("lea")
-	says(t, lea.Get("/inbox"), 200, "Do you consent to this: proposal to change the core?", page)
+	says(t, lea.Get("/inbox"), 200, "Do you consent to this: Change of the registry: a quorum of three quarters from now on?", page)
 	a := lea.Get(page)
 	says(t, a, 200, "Do you consent to this change of the core: Change of the registry: a quorum of three quarters from now on?", "proposal to change the core ·", "If you consent", "three quarters", `value="`+first.ContentSHA256+`"`, "until")
 	lea.Lang = "uk"
@@ -86,7 +86,7 @@ func TestADecisionTakesEffectWhenItsMemberConfirmsIt(t *testing.T) {
 	d := consoletest.Must(w, list, err)[0]
 	page := "/decisions/consents/" + d.ID
 	ada := w.Visit("ada")
-	says(t, ada.Get("/inbox"), 200, "Shall this take effect: draft of a decision?", page)
+	says(t, ada.Get("/inbox"), 200, "Shall this take effect: ", "shop opens at nine?", page)
 	says(t, ada.Get(page), 200, "Shall this take effect: ", "draft of a decision ·", "It stands as decided", "the shop opens at nine", "internal")
 	says(t, ada.Submit(page, page, form{"do": {"confirm"}}), 422, "Tick what you decide on")
 	if a := ada.Submit(page, page, form{"do": {"confirm"}, "digest": {d.ContentSHA256}}); a.Status != http.StatusSeeOther {

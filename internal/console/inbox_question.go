@@ -279,8 +279,12 @@ func (c *Console) artifactsAsked(ctx context.Context, v *visit) ([]question, boo
 		case kind == "adopt" && (a.Reason != "" || blocked(a)):
 			continue
 		}
+		what := subject(a.Content)
+		if what == "" {
+			what = c.say(v, "consent.type."+string(a.Type))
+		}
 		q := question{
-			Kind: kind, Key: "inbox.q." + kind, Args: []any{c.say(v, "consent.type."+string(a.Type))}, Path: consentPath(a.ID),
+			Kind: kind, Key: "inbox.q." + kind, Args: []any{what}, Path: consentPath(a.ID),
 			Of: a.Provenance.RequestID, OfURL: "/requests/" + url.PathEscape(a.Provenance.RequestID), Who: a.Owner, Since: a.UpdatedAt,
 		}
 		if kind == "consent" {

@@ -183,15 +183,12 @@ func (s *service) run(ctx context.Context, who pipeline.Caller, w work) error {
 		proofs, changed = append(proofs, phase.ChangeDiff), w.diff
 	}
 	for _, kind := range proofs {
-		text := []byte("ok\n")
-		if kind == phase.UnitTestResult || kind == phase.IntegrationReport {
-			text = tested
-		}
-		switch kind {
-		case phase.BoundaryResult:
-			text = []byte(w.boundary)
-		case phase.ChangeDiff:
-			text = []byte(w.diff)
+		text, ok := map[phase.Proof][]byte{
+			phase.UnitTestResult: tested, phase.IntegrationReport: tested,
+			phase.BoundaryResult: []byte(w.boundary), phase.ChangeDiff: []byte(w.diff),
+		}[kind]
+		if !ok {
+			text = []byte("ok\n")
 		}
 		if _, err := s.Contracts().ArtifactPut(ctx, who, pipeline.ArtifactArgs{Execution: c.Run.ExecutionID, Kind: pipeline.ArtifactKind(kind), Bytes: text}); err != nil {
 			return err

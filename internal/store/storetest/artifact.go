@@ -82,8 +82,8 @@ func artifacts(t *testing.T, open Open) {
 		}
 		b.view(func(r pipeline.Reader) error {
 			got, err := r.Reviews(pipeline.Ref{ID: "TS-001", Version: 2})
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("the reviews differ (-want +got):\n%s", diff)
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("the reviews differ (-want +got):\n%s (%v)", diff, err)
 			}
 			if none, err := r.Reviews(pipeline.Ref{ID: "TS-001", Version: 1}); err != nil || len(none) != 0 {
 				t.Errorf("the first version has the reviews %v (%v)", none, err)

@@ -36,8 +36,8 @@ func decisions(t *testing.T, open Open) {
 		b.refuse(fault.NotFound, func(tx pipeline.Tx) error { return tx.AddVote("TS-009", want[0]) })
 		b.view(func(r pipeline.Reader) error {
 			got, err := r.Votes("TS-001")
-			if diff := cmp.Diff(want, got, same); diff != "" {
-				t.Errorf("the ledger differs (-want +got):\n%s", diff)
+			if diff := cmp.Diff(want, got, same); diff != "" || err != nil {
+				t.Errorf("the ledger differs (-want +got):\n%s (%v)", diff, err)
 			}
 			if none, err := r.Votes("AC-001"); err != nil || none == nil || len(none) != 0 {
 				t.Errorf("AC-001 has the votes %v (%v)", none, err)
