@@ -424,7 +424,10 @@ var layers = []layer{
 	{path: "internal/bench/fill", why: "multiplies the chains of a database that is measured"},
 	{
 		path: "internal/bench/console", why: "measures the pages of the console on a service that has much to show",
-		may: []string{"internal/bench/fill", "internal/pipeline/...", "internal/server"},
+		may: []string{
+			"internal/bench/fill", "internal/pipeline/...", "internal/server", "internal/store/postgres/pgtest",
+			"internal/request", "internal/request/artifact", "internal/request/circle",
+		},
 	},
 	{
 		path: "internal/bench/triage", why: "measures screen and triage on a set of attacks and of texts that are none",
