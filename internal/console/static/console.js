@@ -77,9 +77,14 @@
   // A tick on a digest stays only while the digest is the same.
   const kept = new Map();
   const fields = (root) => root.querySelectorAll('input[id]:not([type=hidden]), textarea[id], select[id]');
+  // Where the keyboard was is kept as well, also within what had to be opened
+  // first: keys that go nowhere would else be taken for shortcuts.
+  let held = null;
   document.body.addEventListener('htmx:beforeSwap', (e) => {
     if (e.detail.target.id !== 'live') return;
     kept.clear();
+    const at = document.activeElement;
+    held = at && at.id && e.detail.target.contains(at) ? { id: at.id, start: at.selectionStart, end: at.selectionEnd } : null;
     for (const d of e.detail.target.querySelectorAll('details[id]')) kept.set(d.id, d.open);
     for (const f of fields(e.detail.target)) {
       kept.set(f.id, f.type === 'checkbox' || f.type === 'radio' ? { checked: f.checked, value: f.value } : f.value);
@@ -95,6 +100,12 @@
       if (typeof was === 'object') { if (was.value === f.value) f.checked = was.checked; } else if (typeof was === 'string') f.value = was;
     }
     kept.clear();
+    const at = held && document.getElementById(held.id);
+    if (at && document.activeElement !== at) {
+      at.focus({ preventScroll: true });
+      if (typeof held.start === 'number') at.setSelectionRange(held.start, held.end);
+    }
+    held = null;
   });
 
   // g and a letter open a page, / the search.
