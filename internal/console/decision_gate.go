@@ -84,8 +84,18 @@ func (d *gateData) Unsaid() []risk.Signal {
 	return list
 }
 
+// filesFirst is how many files the first screen names where the change itself,
+// with all of its files, stands below.
+const filesFirst = 20
+
 // Listed is the files that the page names.
-func (d *gateData) Listed() []artifact.File { return d.Files[:min(len(d.Files), filesMost)] }
+func (d *gateData) Listed() []artifact.File {
+	most := filesMost
+	if d.Change != nil && d.Change.Delivered {
+		most = filesFirst
+	}
+	return d.Files[:min(len(d.Files), most)]
+}
 
 // Unlisted is how many it does not.
 func (d *gateData) Unlisted() int { return len(d.Files) - len(d.Listed()) }
