@@ -53,25 +53,13 @@ func (c *Console) activationAs(v *visit, t *told) (page, error) {
 	if err != nil {
 		return page{}, absent(err)
 	}
-	d.Told, d.Seen = t, v.query("seen")
-	if d.Seen != "" && d.Seen != d.Digest {
+	var changed bool
+	d.Told = t
+	if d.Seen, changed = v.seen(d.Digest); changed {
 		d.Standing = isChanged
 	}
-	seen := d.Seen
-	if seen == "" {
-		seen = d.Digest
-	}
-	v.here = activationPath(id)
-	p := page{
-		name: "activation", title: "activation.title", args: []any{id}, data: d,
-		trail:  []crumb{{"/inbox", c.say(v, "nav.inbox")}, {"/chains/" + string(d.Chain.ID), string(d.Chain.ID)}},
-		topics: []string{topicOf(string(id)), topicOf(d.Chain.Correlation), topicOf(string(d.Chain.ID))},
-		follow: activationPath(id) + "?seen=" + url.QueryEscape(seen),
-	}
-	if t != nil {
-		p.status = t.status
-	}
-	return p, nil
+	p := page{name: "activation", title: "activation.title", args: []any{id}, data: d}
+	return questionPage(v, c.ofChain(v, p, id, d.Chain), activationPath(id), d.Digest, t, nil), nil
 }
 
 // drafted is the version of a contract whose activation is in question: a Draft if
@@ -239,13 +227,5 @@ func (c *Console) activationDecide(v *visit) (page, error) {
 	if err == nil {
 		_, err = c.conf.Contracts.ActivationDecide(v.r.Context(), by, a)
 	}
-	c.counts.forget(v.me())
-	if err == nil || again(err) {
-		return page{}, goTo(activationPath(id))
-	}
-	t, err := c.tellable(v, err)
-	if err != nil {
-		return page{}, absent(err)
-	}
-	return c.activationAs(v, t)
+	return c.taken(v, err, activationPath(id), func(t *told) (page, error) { return c.activationAs(v, t) })
 }

@@ -93,33 +93,23 @@ func (c *Console) consentAs(v *visit, t *told, challenge string) (page, error) {
 	if err != nil {
 		return page{}, absent(err)
 	}
-	d.Told, d.Seen, d.Challenge = t, v.query("seen"), challenge
-	if len(challenge) > 64 {
-		d.Challenge = ""
+	more := url.Values{}
+	if challenge != "" && len(challenge) <= 64 {
+		d.Challenge = challenge
+		more.Set("challenge", challenge)
 	}
-	if d.Seen != "" && d.Seen != d.Digest {
+	var changed bool
+	d.Told = t
+	if d.Seen, changed = v.seen(d.Digest); changed {
 		d.Standing = isChanged
 	}
-	seen := d.Seen
-	if seen == "" {
-		seen = d.Digest
-	}
-	follow := url.Values{"seen": {seen}}
-	if d.Challenge != "" {
-		follow.Set("challenge", d.Challenge)
-	}
 	request := d.Artifact.Provenance.RequestID
-	v.here = consentPath(id)
 	p := page{
 		name: "consent", title: "consent.title", args: []any{c.say(v, "consent.type."+string(d.Artifact.Type))}, data: d,
 		trail:  []crumb{{"/inbox", c.say(v, "nav.inbox")}, {"/requests/" + url.PathEscape(request), request}},
 		topics: []string{topicOf(id), topicOf(request)},
-		follow: consentPath(id) + "?" + follow.Encode(),
 	}
-	if t != nil {
-		p.status = t.status
-	}
-	return p, nil
+	return questionPage(v, p, consentPath(id), d.Digest, t, more), nil
 }
 
 func (c *Console) consent(v *visit, id string) (*consentData, error) {
@@ -244,15 +234,7 @@ func (c *Console) consentDecide(v *visit) (page, error) {
 	default:
 		return page{}, &notice{status: http.StatusBadRequest, title: "problem.form", words: "problem.form_how"}
 	}
-	c.counts.forget(v.me())
-	if err == nil || again(err) {
-		return page{}, goTo(consentPath(id))
-	}
-	t, err := c.tellable(v, err)
-	if err != nil {
-		return page{}, absent(err)
-	}
-	return c.consentAs(v, t, "")
+	return c.taken(v, err, consentPath(id), func(t *told) (page, error) { return c.consentAs(v, t, "") })
 }
 
 // answerConsent records a consent or a refusal. Where identity has to be proved

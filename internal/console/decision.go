@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -54,6 +55,52 @@ func (c *Console) tellable(v *visit, err error) (*told, error) {
 // untold is a decision the page itself does not take.
 func untold(v *visit, key string) *told {
 	return &told{Key: key, Reason: v.form("reason"), status: http.StatusUnprocessableEntity}
+}
+
+// seen is the digest that the page showed when it was opened, "" for now, and
+// whether what it stands for is another by now.
+func (v *visit) seen(digest string) (seen string, changed bool) {
+	seen = v.query("seen")
+	return seen, seen != "" && seen != digest
+}
+
+// questionPage is the page of a question at a path. It follows what happens with the
+// digest its reader saw, so that it knows when the bytes are others; more goes
+// into that query besides.
+func questionPage(v *visit, p page, path, digest string, t *told, more url.Values) page {
+	query := url.Values{"seen": {digest}}
+	if seen := v.query("seen"); seen != "" {
+		query.Set("seen", seen)
+	}
+	for name, values := range more {
+		query[name] = values
+	}
+	v.here, p.follow = path, path+"?"+query.Encode()
+	if t != nil {
+		p.status = t.status
+	}
+	return p
+}
+
+// taken is the end of a form that decided: the page of what is there now, told
+// what was refused where that can be told.
+func (c *Console) taken(v *visit, err error, path string, show func(*told) (page, error)) (page, error) {
+	c.counts.forget(v.me())
+	if err == nil || again(err) {
+		return page{}, goTo(path)
+	}
+	t, err := c.tellable(v, err)
+	if err != nil {
+		return page{}, absent(err)
+	}
+	return show(t)
+}
+
+// ofChain is the way to a question about a chain, and what its page hears of.
+func (c *Console) ofChain(v *visit, p page, id contract.ID, chain *pipeline.Chain) page {
+	p.trail = []crumb{{"/inbox", c.say(v, "nav.inbox")}, {"/chains/" + string(chain.ID), string(chain.ID)}}
+	p.topics = []string{topicOf(string(id)), topicOf(chain.Correlation), topicOf(string(chain.ID))}
+	return p
 }
 
 // absent turns the answer that nothing has an id into the page that says so.

@@ -258,17 +258,10 @@ func (c *Console) chainDecide(v *visit) (page, error) {
 	default:
 		return page{}, errNoPage
 	}
-	c.counts.forget(v.me())
 	if t != nil {
 		return c.chainAs(v, t)
 	}
-	if err == nil || again(err) {
-		return page{}, goTo(chainDecisionPath(id))
-	}
-	if t, err = c.tellable(v, err); err != nil {
-		return page{}, absent(err)
-	}
-	return c.chainAs(v, t)
+	return c.taken(v, err, chainDecisionPath(id), func(t *told) (page, error) { return c.chainAs(v, t) })
 }
 
 // resume resumes what the form names, what it was made from first, and has the

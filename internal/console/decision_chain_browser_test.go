@@ -82,7 +82,7 @@ func TestAChainIsJudgedAgainInABrowser(t *testing.T) {
 	lea.Click("#judge")
 	lea.Type("#resolution", "sam was asked")
 	lea.Click("#do-resume")
-	lea.Shows("is judged again")
+	lea.Shows("Judge the work again")
 	lea.Accessible()
 	lea.Click("#do-judge")
 	w.Until("the gate asks anew", func() bool {

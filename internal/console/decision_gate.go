@@ -1,10 +1,10 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"plimsoll.dev/internal/fault"
@@ -138,45 +138,23 @@ func (c *Console) gateAs(v *visit, t *told) (page, error) {
 	if err != nil {
 		return page{}, absent(err)
 	}
-	d.Told, d.Seen = t, v.query("seen")
-	if d.Seen != "" && d.Seen != d.Digest {
+	var changed bool
+	d.Told = t
+	if d.Seen, changed = v.seen(d.Digest); changed {
 		d.Standing = isChanged
 	}
-	seen := d.Seen
-	if seen == "" {
-		seen = d.Digest
-	}
-	if d.Change, err = c.agreed(v, d); err != nil {
-		return page{}, err
-	}
-	v.here = gatePath(id)
-	p := page{
-		name: "gate", title: "gate.title", args: []any{id}, data: d,
-		trail:  []crumb{{"/inbox", c.say(v, "nav.inbox")}, {"/chains/" + string(d.Chain.ID), string(d.Chain.ID)}},
-		topics: []string{topicOf(string(id)), topicOf(d.Chain.Correlation), topicOf(string(d.Chain.ID))},
-		follow: gatePath(id) + "?seen=" + url.QueryEscape(seen),
-	}
-	if t != nil {
-		p.status = t.status
-	}
-	return p, nil
+	p := page{name: "gate", title: "gate.title", args: []any{id}, data: d}
+	return questionPage(v, c.ofChain(v, p, id, d.Chain), gatePath(id), d.Digest, t, nil), nil
 }
 
 // gateRows is how many rows of the change the page of a gate shows.
 const gateRows = 300
 
-// agreed is the change that is decided on. A chain that has gone on to other bytes
-// shows those on its own page, never here.
-func (c *Console) agreed(v *visit, d *gateData) (*changeView, error) {
-	if d.Standing == isChanged {
-		return nil, nil
-	}
-	s, err := c.story(v.r.Context(), v.lang, d.Chain.ID)
-	if err != nil {
-		return nil, err
-	}
-	change, err := c.change(v.r.Context(), s, "", 0, gateRows)
-	if err != nil || change == nil || !slices.ContainsFunc(d.Covers, func(c covered) bool { return c.Key == "covers.diffHash" && c.Value == change.Digest }) {
+// agreed is the change of a digest, the one that is decided on; nil when it is not
+// to be had. A chain that has gone on to other bytes shows those on its own page.
+func (c *Console) agreed(ctx context.Context, s *story, digest string) (*changeView, error) {
+	change, err := c.change(ctx, s, "", 0, gateRows)
+	if err != nil || change == nil || change.Digest != digest {
 		return nil, err
 	}
 	return change, nil
@@ -211,7 +189,7 @@ func (c *Console) gate(v *visit, id contract.ID) (*gateData, error) {
 	if d.People, err = c.people(ctx); err != nil {
 		return nil, err
 	}
-	runs, err := s.RunList(ctx, pipeline.RunFilter{Chains: []contract.ID{shown.Chain}}, pipeline.Page{Limit: 50})
+	runs, err := s.RunList(ctx, pipeline.RunFilter{Chains: []contract.ID{shown.Chain}}, pipeline.Page{Limit: runsMost})
 	if err != nil {
 		return nil, err
 	}
@@ -223,6 +201,9 @@ func (c *Console) gate(v *visit, id contract.ID) (*gateData, error) {
 	by, list := readCovers(shown.Covers)
 	d.Covers = list
 	if d.Checked, err = c.checkedAs(ctx, runs, by["boundaryAuditId"]); err != nil {
+		return nil, err
+	}
+	if d.Change, err = c.agreed(ctx, &story{id: d.Chain.ID, shown: chain, runs: runs}, by["diffHash"]); err != nil {
 		return nil, err
 	}
 	if err := c.told(v, d, chain); err != nil {
@@ -403,13 +384,5 @@ func (c *Console) gateDecide(v *visit) (page, error) {
 	default:
 		return page{}, &notice{status: http.StatusBadRequest, title: "problem.form", words: "problem.form_how"}
 	}
-	c.counts.forget(v.me())
-	if err == nil || again(err) {
-		return page{}, goTo(gatePath(id))
-	}
-	t, err := c.tellable(v, err)
-	if err != nil {
-		return page{}, absent(err)
-	}
-	return c.gateAs(v, t)
+	return c.taken(v, err, gatePath(id), func(t *told) (page, error) { return c.gateAs(v, t) })
 }

@@ -92,7 +92,6 @@ func (c *Console) functions(w *words) template.FuncMap {
 		"refusal": w.refusal,
 		"number":  func(n any) string { i, _ := count(n); return w.number(int64(i)) },
 		"asset":   func(name string) string { return c.assets.url(name) },
-		"now":     func() time.Time { return c.conf.Now().UTC() },
 		"instant": w.instant, // exact: 1 Dec 2026, 17:30:05 UTC
 		"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"ago":     func(t time.Time) string { return w.ago(t, c.conf.Now()) },
@@ -107,9 +106,7 @@ func (c *Console) functions(w *words) template.FuncMap {
 		"text":    func(p *string) string { return *p }, // within a with
 		"at":      at,
 		"dict":    dict,
-		"list":    func(v ...any) []any { return v },
 		"size":    w.size,
-		"lower":   func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
 	}
 }
 

@@ -265,12 +265,6 @@ func (c *Console) fail(v *visit, err error) {
 				slog.String("path", v.r.URL.Path), slog.String("error", err.Error()))
 		}
 	}
-	if title == "problem.fault" && f.Incident == "" {
-		f.Incident = "inc-" + random(8)
-	}
-	if slices.Contains([]string{"", v.r.URL.RequestURI()}, v.form("back")) {
-		f.Back = "/inbox"
-	}
 	p := page{name: "problem", title: title, data: f, status: status}
 	c.greet(v)
 	if v.failed { // the page of the error failed as well
@@ -285,19 +279,23 @@ func (c *Console) fail(v *visit, err error) {
 // people and hold nothing of the service's inside.
 func refusals(err error) []string {
 	var list []string
+	say := func(text string) {
+		if !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
 	if l, ok := errors.AsType[refusal.List](err); ok {
 		for _, r := range l {
-			if !slices.Contains(list, r.Message) {
-				list = append(list, r.Message)
-			}
+			say(r.Message)
 		}
-		return list
-	}
-	if r, ok := errors.AsType[*refusal.Refusal](err); ok {
-		return []string{r.Message}
-	}
-	if p, ok := errors.AsType[*problem.Problem](err); ok {
-		return []string{p.Message}
+	} else if r, ok := errors.AsType[*refusal.Refusal](err); ok {
+		say(r.Message)
+	} else if l, ok := errors.AsType[problem.List](err); ok {
+		for _, p := range l {
+			say(p.Message)
+		}
+	} else if p, ok := errors.AsType[*problem.Problem](err); ok {
+		say(p.Message)
 	}
 	return list
 }

@@ -54,15 +54,7 @@ func (v *visit) me() contract.ActorID {
 
 // may says whether the token of whoever asks allows a scope.
 func (v *visit) may(s operation.Scope) bool {
-	if v.who == nil {
-		return false
-	}
-	for _, have := range v.who.Token.Scopes {
-		if have == string(s) {
-			return true
-		}
-	}
-	return false
+	return v.who != nil && slices.Contains(v.who.Token.Scopes, string(s))
 }
 
 // caller is whoever asks, as a use case takes them. The role is one they hold;
@@ -86,9 +78,8 @@ func (v *visit) writer(role contract.Role, op string) (pipeline.Caller, error) {
 	if !strings.HasPrefix(key, "page-") || len(key) > 64 {
 		return by, refusal.New(refusal.RequestMalformed, "the form has no key")
 	}
-	sum := sha256.Sum256([]byte(v.r.PostForm.Encode()))
 	by.Once = pipeline.Once{
-		Key: key, Method: v.r.Method, Path: v.r.URL.Path, BodyDigest: contract.Hash(sum[:]),
+		Key: key, Method: v.r.Method, Path: v.r.URL.Path, BodyDigest: contract.Hash([]byte(v.r.PostForm.Encode())),
 		Render: func(any) (pipeline.Answer, error) {
 			return pipeline.Answer{Status: http.StatusSeeOther, MediaType: "text/plain", Headers: []byte("{}"), Body: []byte{}}, nil
 		},

@@ -259,12 +259,6 @@ func Decide(in Input) *Decision {
 	return d
 }
 
-// Gaps are the gaps of one side alone.
-func Gaps(in Input) []Gap {
-	coverage, _ := cover(&in)
-	return coverage.Gaps
-}
-
 // GapsBefore are the gaps of the base, in any order and without the answers that
 // they ask for: nobody answers for what was.
 func GapsBefore(in Input) []Gap {

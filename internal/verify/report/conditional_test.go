@@ -111,7 +111,7 @@ func TestTheFourConditionals(t *testing.T) {
 		{"passed", "there is a blocker", func(v *report.Verifier) { v.ReleaseDecision.Blockers = []decision.Item{item} }},
 		{"passed", "there is a review item", func(v *report.Verifier) { v.ReleaseDecision.ReviewItems = []decision.Item{item} }},
 		{"passed", "there is a gap", func(v *report.Verifier) {
-			v.ReleaseDecision.Coverage.Gaps = decision.Gaps(decision.Input{Head: rapidGap()})
+			v.ReleaseDecision.Coverage.Gaps = decision.Decide(decision.Input{Head: rapidGap()}).Coverage.Gaps
 		}},
 		{"passed", "a review is recommended", func(v *report.Verifier) { v.ReleaseDecision.Coverage.ReviewRecommended = true }},
 		{"passed", "it is not mergeable", func(v *report.Verifier) { v.MergeVerdict = "human_review_required" }},
