@@ -64,14 +64,26 @@ func Chromium(t testing.TB, url string, tokens map[string]string) *Browser {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-color-profile", "srgb"), chromedp.WSURLReadTimeout(2*time.Minute))
-	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, end := chromedp.NewContext(allocator)
-	t.Cleanup(func() { end(); cancel() })
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
+	for try := 1; ; try++ {
+		allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+		ctx, end := chromedp.NewContext(allocator)
+		err := chromedp.Do(ctx)
+		if err == nil {
+			t.Cleanup(func() { end(); cancel() })
+			return &Browser{TB: t, url: url, tokens: tokens, ctx: ctx}
+		}
+		end()
+		cancel()
+		if try == starts {
+			t.Fatal(err)
+		}
+		t.Logf("the browser did not start, once more: %v", err)
 	}
-	return &Browser{TB: t, url: url, tokens: tokens, ctx: ctx}
 }
+
+// starts is how often a browser is started that dies before it has a page: what it
+// dies of is its own, and no page has been asked for yet.
+const starts = 3
 
 // Tab opens a tab with a profile of its own, in which who has signed in; "" for
 // nobody.

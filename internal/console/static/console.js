@@ -49,6 +49,13 @@
     setTimeout(catchUp, 2000);
   });
 
+  // Nothing is replaced under a pointer that is pressed: its click would be lost.
+  let pressed = false;
+  const released = () => { pressed = false; setTimeout(catchUp); };
+  document.addEventListener('pointerdown', () => { pressed = true; }, true);
+  document.addEventListener('pointerup', released, true);
+  document.addEventListener('pointercancel', released, true);
+
   // A session that counts no longer is told to whoever reads, with the way back.
   document.body.addEventListener('htmx:sseClose', (e) => {
     if (e.detail.type !== 'message' || !connection) return;
@@ -82,6 +89,11 @@
   let held = null;
   document.body.addEventListener('htmx:beforeSwap', (e) => {
     if (e.detail.target.id !== 'live') return;
+    if (pressed) {
+      e.detail.shouldSwap = false;
+      asked = -1; // it is asked for again when the pointer is let go
+      return;
+    }
     kept.clear();
     const at = document.activeElement;
     held = at && at.id && e.detail.target.contains(at) ? { id: at.id, start: at.selectionStart, end: at.selectionEnd } : null;
