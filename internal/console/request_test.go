@@ -261,6 +261,11 @@ func TestTheListOfRequestsIsPaged(t *testing.T) {
 	for range 51 {
 		w.Asked("Let us decide that the shop opens at nine.")
 	}
+	// A request that goes on moves to the top, from one page to another.
+	w.Until("every request has its answer", func() bool {
+		list, _, err := w.Circle.RequestList(t.Context(), w.As("ada", ""), request.Filter{States: []request.RequestState{request.Running}}, pipeline.Page{Limit: 1})
+		return err == nil && len(list) == 0
+	})
 	ada := w.Visit("ada")
 	first := ada.Get("/requests")
 	_, rest, more := strings.Cut(first.Body, `rel="next" href="`)
