@@ -118,46 +118,76 @@ func TestAVerifierWithoutWhatIsRequiredIsRefused(t *testing.T) {
 	}
 }
 
+// A sketch is what a verifier that makes sense is put together from.
+type sketch struct {
+	decision, execution, state string
+	fix, agent                 bool
+}
+
+// The parts of a sketch; what has no decision has an execution that says why.
+var (
+	sketchDecisions  = []string{"", "passed", "review_required", "insufficient_evidence", "blocked"}
+	sketchExecutions = []string{"not_run", "skipped", "failed"}
+	sketchStates     = []string{"repair", "preview", "publishable", "stop"}
+)
+
+// verifier is the verifier of the sketch, and the name of its control.
+func (s sketch) verifier() (report.Verifier, string) {
+	v := report.Verifier{
+		Workspace: ".", Config: "shipgate.yaml", Mode: "advisory", BaseStatus: "succeeded",
+		Execution: "succeeded", Applicability: "verified", Decision: report.Text(s.decision),
+		DiffStatus: report.DiffStatus{Completeness: "complete"},
+	}
+	switch s.decision {
+	case "":
+		v.Execution = s.execution
+		v.Applicability = map[string]string{"not_run": "not_evaluated", "skipped": "not_applicable", "failed": "failed"}[v.Execution]
+		v.MergeVerdict = map[string]string{"skipped": "mergeable"}[v.Execution]
+	case "passed":
+		v.MergeVerdict = "mergeable"
+	case "review_required":
+		v.MergeVerdict = "human_review_required"
+	default:
+		v.MergeVerdict = s.decision
+	}
+	if v.MergeVerdict == "" {
+		v.MergeVerdict = "unknown"
+	}
+	v.CanMerge = v.MergeVerdict == "mergeable"
+	if s.decision != "" {
+		v.ReleaseDecision = decisionOf(decision.Verdict(s.decision))
+	}
+	if !v.CanMerge && s.fix {
+		v.FixTask = &report.FixTask{Actor: control.Human, Command: "verify"}
+		if s.agent {
+			v.FixTask.Actor, v.FixTask.Safe = control.CodingAgent, true
+		}
+	}
+	v.HeadStatus = v.Execution
+	if v.CanMerge {
+		return v, "complete"
+	}
+	return v, s.state
+}
+
+// controlled is v with the control of that name.
+func controlled(t rapid.TB, v report.Verifier, state string) report.Verifier {
+	if err := v.Control.UnmarshalJSON([]byte(controls[state])); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
 // verifiers are verifiers put together without regard for sense, half of them
 // from one that makes sense.
 func verifiers() *rapid.Generator[report.Verifier] {
 	return rapid.Custom(func(t *rapid.T) report.Verifier {
 		pick := func(label string, of ...string) string { return rapid.SampledFrom(of).Draw(t, label) }
 		flag := func(label string) bool { return rapid.Bool().Draw(t, label) }
-		states := []string{"complete", "repair", "preview", "publishable", "stop"}
-		d := pick("decision", "", "passed", "review_required", "insufficient_evidence", "blocked")
-		v := report.Verifier{
-			Workspace: ".", Config: "shipgate.yaml", Mode: "advisory", BaseStatus: "succeeded",
-			Execution: "succeeded", Applicability: "verified", Decision: report.Text(d),
-			DiffStatus: report.DiffStatus{Completeness: "complete"},
-		}
-		switch d {
-		case "":
-			v.Execution = pick("execution", "not_run", "skipped", "failed")
-			v.Applicability = map[string]string{"not_run": "not_evaluated", "skipped": "not_applicable", "failed": "failed"}[v.Execution]
-			v.MergeVerdict = map[string]string{"skipped": "mergeable"}[v.Execution]
-		case "passed":
-			v.MergeVerdict = "mergeable"
-		case "review_required":
-			v.MergeVerdict = "human_review_required"
-		default:
-			v.MergeVerdict = d
-		}
-		if v.MergeVerdict == "" {
-			v.MergeVerdict = "unknown"
-		}
-		v.CanMerge = v.MergeVerdict == "mergeable"
-		state := map[bool]string{true: "complete", false: pick("state", "repair", "preview", "publishable", "stop")}[v.CanMerge]
-		if d != "" {
-			v.ReleaseDecision = decisionOf(decision.Verdict(d))
-		}
-		if !v.CanMerge && flag("fix") {
-			v.FixTask = &report.FixTask{Actor: control.Human, Command: "verify"}
-			if flag("agent") {
-				v.FixTask.Actor, v.FixTask.Safe = control.CodingAgent, true
-			}
-		}
-		v.HeadStatus = v.Execution
+		v, state := sketch{
+			decision: pick("decision", sketchDecisions...), execution: pick("execution", sketchExecutions...),
+			state: pick("state", sketchStates...), fix: flag("fix"), agent: flag("agent"),
+		}.verifier()
 
 		// And now up to two things that may not fit.
 		for range rapid.IntRange(0, 2).Draw(t, "changes") {
@@ -173,7 +203,7 @@ func verifiers() *rapid.Generator[report.Verifier] {
 			case 4:
 				v.CanMerge = !v.CanMerge
 			case 5:
-				state = pick("other state", states...)
+				state = pick("other state", append(sketchStates, "complete")...)
 			case 6:
 				v.DiffStatus = report.DiffStatus{
 					Completeness: pick("diff", "complete", "partial", "unavailable"), Reason: report.Text(pick("reason", "", "refs_missing", "git_failed")),
@@ -206,10 +236,7 @@ func verifiers() *rapid.Generator[report.Verifier] {
 				}
 			}
 		}
-		if err := v.Control.UnmarshalJSON([]byte(controls[state])); err != nil {
-			t.Fatal(err)
-		}
-		return v
+		return controlled(t, v, state)
 	})
 }
 
@@ -220,36 +247,55 @@ func decisionOf(v decision.Verdict) *decision.Decision {
 	return d
 }
 
-// What is made keeps the schema, conditionals included; and the conditionals are
-// reached: of what is refused, many the schema refuses too.
+// printed makes the verifier of v and holds it to the schema. What cannot be
+// made is told with whether the schema refuses it too.
+func printed(t rapid.TB, v report.Verifier) (made *report.Verifier, ok, both bool) {
+	made, err := report.NewVerifier(v)
+	if err == nil {
+		text, err := made.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := judged("verifier.v0.8", text); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		return made, true, false
+	}
+	v.SchemaVersion, v.StaticOnly, v.Disclaimer = report.VerifierVersion, true, decision.Disclaimer
+	text, err := v.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made, false, judged("verifier.v0.8", text) != nil
+}
+
+// What is made keeps the schema, conditionals included.
 func TestNoContradictionIsPrinted(t *testing.T) {
-	made, both, states := 0, 0, map[control.State]int{}
-	rapid.Check(t, func(t *rapid.T) {
-		v := verifiers().Draw(t, "verifier")
-		got, err := report.NewVerifier(v)
-		if err == nil {
-			made++
-			states[got.Control.State()]++
-			text, err := got.JSON()
-			if err != nil {
-				t.Fatal(err)
+	rapid.Check(t, func(t *rapid.T) { printed(t, verifiers().Draw(t, "verifier")) })
+}
+
+// Of every sketch, and not by the luck of a draw: each state of control is made
+// by some, and of what is refused, some the schema refuses too.
+func TestEveryStateIsPrintedAndRefusedSomewhere(t *testing.T) {
+	both, states := 0, map[control.State]int{}
+	for _, d := range sketchDecisions {
+		for _, e := range sketchExecutions {
+			for _, s := range sketchStates {
+				for _, who := range []struct{ fix, agent bool }{{}, {fix: true}, {fix: true, agent: true}} {
+					v, state := sketch{decision: d, execution: e, state: s, fix: who.fix, agent: who.agent}.verifier()
+					got, ok, refused := printed(t, controlled(t, v, state))
+					if ok {
+						states[got.Control.State()]++
+					}
+					if refused {
+						both++
+					}
+				}
 			}
-			if err := judged("verifier.v0.8", text); err != nil {
-				t.Fatalf("%v\n%s", err, text)
-			}
-			return
 		}
-		v.SchemaVersion, v.StaticOnly, v.Disclaimer = report.VerifierVersion, true, decision.Disclaimer
-		text, jsonErr := v.JSON()
-		if jsonErr != nil {
-			t.Fatal(jsonErr)
-		}
-		if judged("verifier.v0.8", text) != nil {
-			both++
-		}
-	})
-	if made == 0 || both == 0 || len(states) != 4 {
-		t.Errorf("%d made in states %v, %d refused by both", made, states, both)
+	}
+	if both == 0 || len(states) != 4 {
+		t.Errorf("made in states %v, %d refused by both", states, both)
 	}
 }
 
