@@ -2,7 +2,9 @@ package canonical
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -40,6 +42,12 @@ var drafts = sync.Pool{New: func() any { return new([]byte) }}
 
 // Same says whether two values have the same JSON, where both were kept.
 func (k Kept) Same(o Kept) bool { return k.text != nil && bytes.Equal(k.text, o.text) }
+
+// SHA256 is the lower-case hex digest of what was kept.
+func (k Kept) SHA256() string {
+	sum := sha256.Sum256(k.text)
+	return hex.EncodeToString(sum[:])
+}
 
 // Line appends v in declared order and without blanks, in one line.
 func Line(dst []byte, v any) ([]byte, error) {

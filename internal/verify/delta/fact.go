@@ -57,7 +57,7 @@ func (l Line) value() any {
 // (docs/spec/verification.md §11.1). ID is cap_ and the identity hash.
 type Fact struct {
 	Kept      canonical.Kept `json:"-"`
-	Digest    string         `json:"-"` // sha256: and the digest of the canonical JSON; "" when it was not taken
+	Digest    string         `json:"-"` // sha256: and the digest of its line in a lock; "" when it was not taken
 	ID        string         `json:"id"`
 	Identity  Identity       `json:"identity"`
 	Effect    Effects        `json:"effect"`
@@ -158,7 +158,8 @@ func Facts(s *effect.Surface) []Fact { return describe(nil, s, factOf) }
 func FactsOf(each tool.Each, head, base *effect.Surface) (ofHead, ofBase []Fact) {
 	keep := func(s *effect.Surface, a *effect.Action) Fact {
 		f := factOf(s, a)
-		f.Kept, f.Digest = canonical.Keep(&f), "sha256:"+setHash(&f)
+		f.Kept = canonical.Keep(&f)
+		f.Digest = "sha256:" + f.Kept.SHA256()
 		return f
 	}
 	ofHead = describe(each, head, keep)

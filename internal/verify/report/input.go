@@ -18,7 +18,7 @@ type Input struct {
 
 	Head       *effect.Surface
 	Base       *effect.Surface // nil without base facts
-	Facts      []delta.Fact    // of Head, where they were made already; else nil
+	Facts      []delta.Fact    // of Head with their digests, where they were made already; else nil
 	Findings   []check.Finding // all, suppressed ones too; their places are relative to the Git root
 	Aside      []check.Finding // set aside by NoHeuristics
 	Summary    decision.Summary
@@ -48,7 +48,8 @@ func (in *Input) findings() []*check.Finding { return decision.ReportOrder(in.Fi
 
 func (in *Input) facts() []delta.Fact {
 	if in.Facts == nil {
-		return delta.Facts(in.Head)
+		facts, _ := delta.FactsOf(in.Each, in.Head, nil)
+		return facts
 	}
 	return in.Facts
 }

@@ -30,10 +30,10 @@ type Report struct {
 	ReleaseDecision  *decision.Decision     `json:"release_decision"`
 	Findings         []findingJSON          `json:"findings"`
 	ToolCatalog      []toolJSON             `json:"tool_catalog"`
-	ToolInventory    []toolJSON             `json:"tool_inventory"`
+	ToolInventory    []namedJSON            `json:"tool_inventory"`
 	Binding          bindingJSON            `json:"binding_surface_facts"`
 	PolicyGaps       []policyGapJSON        `json:"policy_evidence_gaps"`
-	CapabilityFacts  []delta.Fact           `json:"capability_facts"`
+	CapabilityFacts  []factJSON             `json:"capability_facts"`
 	Intentions       []string               `json:"declared_intentions"`
 	Misalignments    []string               `json:"misalignments"`
 	Consequence      *string                `json:"release_consequence"`
@@ -134,33 +134,55 @@ func findingOf(f *check.Finding) findingJSON {
 	return j
 }
 
+// namedJSON is a reachable tool. What there is to say of it the catalog says.
+type namedJSON struct {
+	ID   string `json:"tool_id"`
+	Name string `json:"name"`
+}
+
+// factJSON is a capability by the digest of its line in the lock, which says the
+// rest.
+type factJSON struct {
+	ID     string `json:"id"`
+	ToolID string `json:"tool_id"`
+	Hash   string `json:"hash"`
+}
+
+func factsOf(facts []delta.Fact) []factJSON {
+	rows := make([]factJSON, len(facts))
+	for i := range facts {
+		f := &facts[i]
+		rows[i] = factJSON{f.ID, f.Identity.ToolID, f.Digest}
+	}
+	return rows
+}
+
 // toolJSON is one tool of the catalog.
 type toolJSON struct {
-	Kept           canonical.Kept `json:"-"`
-	ID             string         `json:"tool_id"`
-	Name           string         `json:"name"`
-	Description    string         `json:"description"`
-	Provider       string         `json:"provider"`
-	Identity       string         `json:"identity_status"`
-	Observations   []string       `json:"observations"`
-	SourceType     string         `json:"source_type"`
-	SourceID       Text           `json:"source_id"`
-	SourceRef      Text           `json:"source_ref"`
-	SourcePath     Text           `json:"source_path"`
-	SourceLine     Line           `json:"source_start_line"`
-	Pointer        Text           `json:"source_pointer"`
-	Reach          string         `json:"reach"` // reachable, possible, unbound
-	Classes        []string       `json:"permission_classes"`
-	RiskTags       []hintJSON     `json:"risk_tags"`
-	Parameters     []paramJSON    `json:"parameters"`
-	HasInputSchema bool           `json:"has_input_schema"`
-	HasOutput      bool           `json:"has_output_schema"`
-	AuthType       Text           `json:"auth_type"`
-	Scopes         []string       `json:"auth_scopes"`
-	CredentialMode Text           `json:"credential_mode"`
-	Owner          Text           `json:"owner"`
-	Method         string         `json:"extraction_method"`
-	Confidence     string         `json:"extraction_confidence"`
+	ID             string      `json:"tool_id"`
+	Name           string      `json:"name"`
+	Description    string      `json:"description"`
+	Provider       string      `json:"provider"`
+	Identity       string      `json:"identity_status"`
+	Observations   []string    `json:"observations"`
+	SourceType     string      `json:"source_type"`
+	SourceID       Text        `json:"source_id"`
+	SourceRef      Text        `json:"source_ref"`
+	SourcePath     Text        `json:"source_path"`
+	SourceLine     Line        `json:"source_start_line"`
+	Pointer        Text        `json:"source_pointer"`
+	Reach          string      `json:"reach"` // reachable, possible, unbound
+	Classes        []string    `json:"permission_classes"`
+	RiskTags       []hintJSON  `json:"risk_tags"`
+	Parameters     []paramJSON `json:"parameters"`
+	HasInputSchema bool        `json:"has_input_schema"`
+	HasOutput      bool        `json:"has_output_schema"`
+	AuthType       Text        `json:"auth_type"`
+	Scopes         []string    `json:"auth_scopes"`
+	CredentialMode Text        `json:"credential_mode"`
+	Owner          Text        `json:"owner"`
+	Method         string      `json:"extraction_method"`
+	Confidence     string      `json:"extraction_confidence"`
 }
 
 type hintJSON struct {
@@ -305,8 +327,8 @@ func New(in *Input) *Report {
 		Agent:       agentJSON{Text(head.Graph.Root), m.Agent.Name, list(m.Agent.Purpose), list(m.Agent.Prohibited), []string{}},
 		Environment: environmentJSON{m.Environment.Target, Text(m.Environment.PromotionFrom), Text(m.Environment.PromotionTo)},
 		Summary:     in.Summary, ReleaseDecision: in.Decision,
-		ToolInventory: make([]toolJSON, 0, len(head.Catalog)), Binding: bindingOf(&head.Graph), PolicyGaps: []policyGapJSON{},
-		CapabilityFacts: list(in.facts()), Intentions: list(m.Agent.Purpose), Misalignments: []string{}, Scenarios: []string{},
+		ToolInventory: make([]namedJSON, 0, len(head.Actions)), Binding: bindingOf(&head.Graph), PolicyGaps: []policyGapJSON{},
+		CapabilityFacts: factsOf(in.facts()), Intentions: list(m.Agent.Purpose), Misalignments: []string{}, Scenarios: []string{},
 		ActionFacts: actionFactsOf(head, in.Each), ActionDiff: actionDiffOf(in.Actions), CapabilityChange: ChangeOf(in),
 		Protected: list(in.TrustRoots), Policy: in.Policy, HumanAck: []ackJSON{}, ReviewerSummary: in.ReviewerSummary(), AgentSummary: in.AgentSummary(),
 		Heuristics:    heuristicsJSON{in.NoHeuristics, len(in.Aside), []findingJSON{}},
@@ -326,11 +348,10 @@ func New(in *Input) *Report {
 	in.Each.Do(len(head.Catalog), func(i int) {
 		t := head.Catalog[i]
 		r.ToolCatalog[i] = toolOf(t, head.Reach[t.ID])
-		r.ToolCatalog[i].Kept = canonical.Keep(&r.ToolCatalog[i]) // the inventory repeats it
 	})
-	for i, t := range head.Catalog {
+	for _, t := range head.Catalog {
 		if head.Reach[t.ID] == effect.Reachable {
-			r.ToolInventory = append(r.ToolInventory, r.ToolCatalog[i])
+			r.ToolInventory = append(r.ToolInventory, namedJSON{t.ID, t.Name})
 			r.Agent.Tools = append(r.Agent.Tools, t.Name)
 		}
 	}

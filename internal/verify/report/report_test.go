@@ -2,10 +2,15 @@ package report_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"plimsoll.dev/internal/verify/delta"
 	"plimsoll.dev/internal/verify/report"
 	"plimsoll.dev/internal/verify/tool"
 )
@@ -117,6 +122,54 @@ func TestTheReportHoldsWhatWasDecidedAndSuppressedFindings(t *testing.T) {
 	}
 	if got.Agent.First.Kind != "review" {
 		t.Errorf("first action: %+v", got.Agent)
+	}
+}
+
+// What stands elsewhere is named: a tool of the inventory in the catalog, a
+// capability by the digest of its line in the lock.
+func TestTheReportSaysWhatItSaysOnce(t *testing.T) {
+	in := given(t)
+	text, err := report.New(in).JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Catalog   []map[string]any    `json:"tool_catalog"`
+		Inventory []map[string]string `json:"tool_inventory"`
+		Facts     []map[string]string `json:"capability_facts"`
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	var reached []map[string]string
+	for _, tool := range got.Catalog {
+		if tool["reach"] == "reachable" {
+			reached = append(reached, map[string]string{"tool_id": tool["tool_id"].(string), "name": tool["name"].(string)})
+		}
+	}
+	if diff := cmp.Diff(reached, got.Inventory); diff != "" {
+		t.Errorf("the inventory is not what the catalog calls reachable:\n%s", diff)
+	}
+	lock, err := delta.NewLock(in.Head, delta.Meta{ConfigPath: "shipgate.yaml", ManifestDir: "."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := lock.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []map[string]string
+	for line := range bytes.Lines(file) {
+		row := bytes.Trim(line, " ,\n")
+		if !bytes.HasPrefix(row, []byte(`{"id":"cap_`)) {
+			continue
+		}
+		f := lock.Capabilities[len(want)]
+		sum := sha256.Sum256(row)
+		want = append(want, map[string]string{"id": f.ID, "tool_id": f.Identity.ToolID, "hash": "sha256:" + hex.EncodeToString(sum[:])})
+	}
+	if len(want) != 2 || !cmp.Equal(want, got.Facts) {
+		t.Errorf("capabilities are not those of the lock:\n%s", cmp.Diff(want, got.Facts))
 	}
 }
 
