@@ -140,17 +140,6 @@ func ofAction(a *effect.Action, evidence map[string]any, support *Support) Findi
 	return f
 }
 
-// reached are the actions of tools that the root agent reaches.
-func reached(s *Subject) []*effect.Action {
-	actions := make([]*effect.Action, 0, len(s.Actions))
-	for _, a := range s.Actions {
-		if s.Reach[a.Tool.ID] == effect.Reachable {
-			actions = append(actions, a)
-		}
-	}
-	return actions
-}
-
 // declaredAt points a finding at the declaration of its action, if there is one.
 func declaredAt(s *Subject, a *effect.Action, f Finding) Finding {
 	if a.Declared != nil {
@@ -221,7 +210,7 @@ func onlyWords(claims []effect.Claim) bool {
 
 func controlDowngrade(s *Subject) []Finding {
 	var found []Finding
-	for _, a := range reached(s) {
+	for _, a := range s.Acting() {
 		for _, c := range controls(a) {
 			if !c.control.Downgraded() {
 				continue
@@ -252,7 +241,7 @@ func controls(a *effect.Action) []namedControl {
 
 func effectDowngrade(s *Subject) []Finding {
 	var found []Finding
-	for _, a := range reached(s) {
+	for _, a := range s.Acting() {
 		if a.Assessment.EffectStatus != effect.EffectConflicting || a.Declared == nil || a.Declared.Effect == "" {
 			continue
 		}
@@ -289,7 +278,7 @@ func undeclared(s *Subject) []Finding {
 		return nil
 	}
 	var found []Finding
-	for _, a := range reached(s) {
+	for _, a := range s.Acting() {
 		if a.Declared != nil {
 			continue
 		}
@@ -310,7 +299,7 @@ func wildcardScope(s *Subject) []Finding {
 		}
 	}
 	var found []Finding
-	for _, a := range reached(s) {
+	for _, a := range s.Acting() {
 		broad := broadOf(a.Scopes)
 		if len(broad) == 0 {
 			continue

@@ -143,7 +143,7 @@ func missingScope(s *Subject) []Finding {
 		if len(scopesOf(s, t)) > 0 || !sensitive && !t.WriteTool() {
 			continue
 		}
-		if a := s.Action(t.ID); a != nil && a.Declared != nil && a.Mode == "none" {
+		if a := s.ActionOf(t); a != nil && a.Declared != nil && a.Mode == "none" {
 			continue
 		}
 		f := about(t)
@@ -158,7 +158,7 @@ func missingScope(s *Subject) []Finding {
 
 // scopesOf is what a tool needs: what its source says, else what is declared.
 func scopesOf(s *Subject, t *effect.Tool) []string {
-	if a := s.Action(t.ID); a != nil && len(a.Scopes) > 0 {
+	if a := s.ActionOf(t); a != nil && len(a.Scopes) > 0 {
 		return a.Scopes
 	}
 	return t.Auth.Scopes
@@ -258,7 +258,7 @@ func idempotencyMissing(s *Subject) []Finding {
 // declaration of the manifest, or a policy rule file of the API block that the
 // tool comes from. A declared false is no approval.
 func approved(s *Subject, t *effect.Tool) bool {
-	if a := s.Action(t.ID); a != nil && a.Approval.Known {
+	if a := s.ActionOf(t); a != nil && a.Approval.Known {
 		return a.Approval.Value
 	}
 	return s.Reading.API != nil && ofAPI(t) && slices.Contains(s.Reading.API.Policy.Approval, t.Name)
@@ -266,7 +266,7 @@ func approved(s *Subject, t *effect.Tool) bool {
 
 // confirmed says whether the user is asked before the tool runs.
 func confirmed(s *Subject, t *effect.Tool) bool {
-	if a := s.Action(t.ID); a != nil && a.Confirmation {
+	if a := s.ActionOf(t); a != nil && a.Confirmation {
 		return true
 	}
 	return s.Reading.API != nil && ofAPI(t) && slices.Contains(s.Reading.API.Policy.Confirmation, t.Name)
@@ -275,7 +275,7 @@ func confirmed(s *Subject, t *effect.Tool) bool {
 // idempotent says whether a second call does nothing more: by policy,
 // annotation, parameter or declaration.
 func idempotent(s *Subject, t *effect.Tool) bool {
-	if a := s.Action(t.ID); a != nil && a.Idempotency.Known {
+	if a := s.ActionOf(t); a != nil && a.Idempotency.Known {
 		return a.Idempotency.Value
 	}
 	return s.Reading.API != nil && ofAPI(t) && slices.Contains(s.Reading.API.Policy.Idempotency, t.Name)

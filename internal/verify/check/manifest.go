@@ -288,7 +288,7 @@ func ownerMissing(s *Subject) []Finding {
 		if !t.HighRisk() || t.Owner != "" || owners[t.Name] != "" {
 			continue
 		}
-		if a := s.Action(t.ID); a != nil && a.Owner != "" {
+		if a := s.ActionOf(t); a != nil && a.Owner != "" {
 			continue
 		}
 		f := about(t)

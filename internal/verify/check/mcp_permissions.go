@@ -177,7 +177,7 @@ var promises = []promise{
 func contradictions(s *Subject) []Finding {
 	var found []Finding
 	for _, t := range s.Tools() {
-		a := s.Action(t.ID)
+		a := s.ActionOf(t)
 		if a == nil {
 			continue
 		}
@@ -313,7 +313,7 @@ func expansion(s *Subject, t *effect.Tool, row *delta.ChangedFact) Finding {
 
 // gained are the claims about the effect of a tool that its base did not prove.
 func gained(s *Subject, t *effect.Tool) []effect.Claim {
-	a, before := s.Action(t.ID), s.Base.Action(t.ID)
+	a, before := s.ActionOf(t), s.Base.Action(t.ID)
 	if a == nil {
 		return nil
 	}

@@ -74,7 +74,7 @@ func obligationOf(check string) func(*Subject) []Finding {
 // breaches are the findings of one check about the built-in obligations.
 func breaches(s *Subject, check string, more map[string]any) []Finding {
 	var found []Finding
-	for _, a := range reached(s) {
+	for _, a := range s.Acting() {
 		missing, because := unmet(a, check)
 		if len(missing) == 0 {
 			continue

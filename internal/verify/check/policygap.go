@@ -26,13 +26,13 @@ const (
 // the strength of a word (§§6.2, 11.4).
 func PolicyGaps(s *Subject) []effect.Issue {
 	gaps := []effect.Issue{}
-	for _, a := range reached(s) {
+	for _, a := range s.Acting() {
 		if gap, ok := applicability(a); ok {
 			gaps = append(gaps, gap)
 		}
 	}
 	for i := range s.Manifest.Surface.Policies {
-		for _, a := range reached(s) {
+		for _, a := range s.Acting() {
 			if gap, ok := openPolicy(&s.Manifest.Surface.Policies[i], a); ok {
 				gaps = append(gaps, gap)
 			}

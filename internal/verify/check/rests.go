@@ -52,7 +52,7 @@ func tagPredicate(s *Subject, t *effect.Tool, tag string) (Predicate, bool) {
 		return row, false
 	}
 	claimed, known := effect.TagEffect(tag)
-	if a := s.Action(t.ID); a != nil && known {
+	if a := s.ActionOf(t); a != nil && known {
 		for _, c := range a.Assessment.Claims {
 			if c.Dimension != "effect" || c.Value != string(claimed) {
 				continue

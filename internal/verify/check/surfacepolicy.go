@@ -19,7 +19,7 @@ func policyViolations(s *Subject) []Finding {
 	}
 	for i := range s.Manifest.Surface.Policies {
 		p := &s.Manifest.Surface.Policies[i]
-		for _, a := range reached(s) {
+		for _, a := range s.Acting() {
 			if f, ok := violation(s, p, a); ok {
 				found = append(found, f)
 			}

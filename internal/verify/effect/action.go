@@ -40,14 +40,14 @@ func operation(t *Tool) string {
 	return cmp.Or(token(t.Name), t.Name)
 }
 
-// act takes the actions: one per reachable tool, nil for the others.
-func (x *resolver) act(actions []*Action) error {
+// act takes the actions of the judged tools: one per reachable one.
+func (x *resolver) act() error {
 	s := x.s
-	s.actions = make(map[string]*Action, len(actions))
-	for _, a := range actions {
-		if a != nil {
-			s.Actions = append(s.Actions, a)
-			s.actions[a.Tool.ID] = a
+	s.judged = true
+	s.reached, s.Actions = make([]*Tool, 0, len(s.Catalog)), make([]*Action, 0, len(s.Catalog))
+	for _, t := range s.Catalog {
+		if t.acts != nil {
+			s.reached, s.Actions = append(s.reached, t), append(s.Actions, t.acts)
 		}
 	}
 	if err := x.collide(); err != nil {

@@ -151,6 +151,7 @@ type Tool struct {
 	Interface    map[string]bool // names of inputs to "is required"; nil when no schema is known
 
 	under circumstances // that it was judged under
+	acts  *Action       // once it is judged: what the root agent does with it, or nil
 }
 
 // IdentityEligible says whether it is clear which tool this is.
@@ -257,13 +258,18 @@ type Surface struct {
 	Warnings []tool.Warning      // of resolution, for example colliding action ids
 	Paths    map[string][]string // by tool id: node ids from the root to the agent that holds the tool
 
-	actions  map[string]*Action // by tool id
-	tools    map[string]*Tool   // by id
+	tools    map[string]*Tool // by id
 	controls map[ControlKind]map[string]bool
+	judged   bool    // tools know their actions, and every action is one of a reachable tool
+	reached  []*Tool // what Tools lists of a judged side
 }
 
-// Tools is the tool inventory: what the root agent reaches, in catalog order.
+// Tools is the tool inventory: what the root agent reaches, in catalog order. The
+// list is nobody's to change.
 func (s *Surface) Tools() []*Tool {
+	if s.judged {
+		return s.reached
+	}
 	var reached []*Tool
 	for _, t := range s.Catalog {
 		if s.Reach[t.ID] == Reachable {
@@ -273,10 +279,36 @@ func (s *Surface) Tools() []*Tool {
 	return reached
 }
 
-// Action is the action of a tool, or nil.
+// Acting are the actions of Tools, in the order of Actions. The list is nobody's
+// to change.
+func (s *Surface) Acting() []*Action {
+	if s.judged {
+		return s.Actions
+	}
+	actions := make([]*Action, 0, len(s.Actions))
+	for _, a := range s.Actions {
+		if s.Reach[a.Tool.ID] == Reachable {
+			actions = append(actions, a)
+		}
+	}
+	return actions
+}
+
+// ActionOf is the action of one of the side's own tools, or nil.
+func (s *Surface) ActionOf(t *Tool) *Action {
+	if s.judged {
+		return t.acts
+	}
+	return s.Action(t.ID)
+}
+
+// Action is the action of the tool with an id, or nil.
 func (s *Surface) Action(toolID string) *Action {
-	if s.actions != nil {
-		return s.actions[toolID]
+	if s.judged {
+		if t := s.tools[toolID]; t != nil {
+			return t.acts
+		}
+		return nil
 	}
 	for _, a := range s.Actions {
 		if a.Tool.ID == toolID {

@@ -69,28 +69,27 @@ func shared(each tool.Each, n int, do func(i int)) {
 	})
 }
 
-// judge judges every tool of the catalog. Only reachable ones become actions,
-// which are returned in the order of the catalog, but the classes of all are
-// wanted.
-func (x *resolver) judge() []*Action {
+// judge judges every tool of the catalog. Only reachable ones get an action, but
+// the classes of all are wanted.
+func (x *resolver) judge() {
 	catalog, of := x.s.Catalog, x.circumstancesOf()
-	actions := make([]*Action, len(catalog))
 	x.each.Do((len(catalog)+share-1)/share, func(n int) {
 		ids := claimIDs{}
 		for i := n * share; i < min(len(catalog), (n+1)*share); i++ {
 			t := catalog[i]
 			t.under = of(t)
 			if twin := x.twin(t); twin != nil {
-				catalog[i], actions[i] = twin, x.other.actions[twin.ID]
+				catalog[i] = twin
 				continue
 			}
-			actions[i] = t.judge(ids)
+			t.acts = t.judge(ids)
 		}
 	})
-	for _, t := range catalog {
-		x.s.tools[t.ID] = t
+	if x.other != nil {
+		for _, t := range catalog {
+			x.s.tools[t.ID] = t
+		}
 	}
-	return actions
 }
 
 // twin is the same tool of the other side, when it was judged under the same

@@ -81,7 +81,8 @@ func Prepare(m *manifest.Manifest, r *tool.Reading, each tool.Each) (*Prepared, 
 func (p *Prepared) Judge(other *Surface) (*Surface, error) {
 	x := p.x
 	x.other = other
-	if err := x.act(x.judge()); err != nil {
+	x.judge()
+	if err := x.act(); err != nil {
 		return nil, err
 	}
 	return x.s, nil
