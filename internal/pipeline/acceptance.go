@@ -300,6 +300,9 @@ func (s *Service) AcceptanceReevaluate(ctx context.Context, by Caller, a Reevalu
 		if err := role.Permit(by.Role, may, "have an Acceptance judged again"); err != nil {
 			return nil, err
 		}
+		if err := x.plain("/reason", a.Reason); err != nil {
+			return nil, err
+		}
 		x.rec.Resolution = a.Reason
 		if c != x.w.acceptanceRow() {
 			return nil, refusal.New(refusal.ContractNotEditable, "%s is not what the chain is judged by now", a.ID)

@@ -38,6 +38,9 @@ func (s *Service) ActivationDecide(ctx context.Context, by Caller, a ActivationA
 		if err != nil {
 			return nil, err
 		}
+		if err := x.plainReason(a.Reason); err != nil {
+			return nil, err
+		}
 		if a.ContentDigest != "" && a.ContentDigest != contract.ContentDigest(c.Document) {
 			return nil, refusal.New(refusal.ContractVersionConflict, "%s version %d says something else by now", a.ID, a.Version)
 		}

@@ -104,6 +104,9 @@ func (s *Service) ContractVersions(ctx context.Context, id contract.ID) ([]*Show
 // ContractFreeze suspends a contract at a person's request.
 func (s *Service) ContractFreeze(ctx context.Context, by Caller, a FreezeArgs) (*Shown, error) {
 	return s.change(ctx, by, "contract.freeze", a.ID, a.Version, func(x *session, c *Contract) error {
+		if err := x.plain("/reason", a.Reason); err != nil {
+			return err
+		}
 		x.rec.Cause, x.rec.Resolution = string(a.Cause), a.Reason
 		return x.move(c, state.Event{To: contract.Frozen, Actor: x.actor, Cause: a.Cause, Reason: a.Reason}, nil)
 	})
@@ -112,6 +115,9 @@ func (s *Service) ContractFreeze(ctx context.Context, by Caller, a FreezeArgs) (
 // ContractRevoke invalidates a contract.
 func (s *Service) ContractRevoke(ctx context.Context, by Caller, a RevokeArgs) (*Shown, error) {
 	return s.change(ctx, by, "contract.revoke", a.ID, a.Version, func(x *session, c *Contract) error {
+		if err := x.plain("/reason", a.Reason); err != nil {
+			return err
+		}
 		x.rec.Ground, x.rec.Resolution = string(a.Ground), a.Reason
 		return x.move(c, state.Event{To: contract.Revoked, Actor: x.actor, Ground: a.Ground, Reason: a.Reason}, nil)
 	})
@@ -121,6 +127,9 @@ func (s *Service) ContractRevoke(ctx context.Context, by Caller, a RevokeArgs) (
 // because its retention is over.
 func (s *Service) ContractArchive(ctx context.Context, by Caller, a ArchiveArgs) (*Shown, error) {
 	return s.change(ctx, by, "contract.archive", a.ID, a.Version, func(x *session, c *Contract) error {
+		if err := x.plain("/rule", a.Rule); err != nil {
+			return err
+		}
 		x.rec.Ground = a.Rule
 		return x.move(c, s.archiving(x.actor, c, a.Rule), nil)
 	})
@@ -170,6 +179,9 @@ func (s *Service) ContractResume(ctx context.Context, by Caller, a ResumeArgs) (
 		return nil, err
 	}
 	return s.change(ctx, by, "contract.resume", a.ID, a.Version, func(x *session, c *Contract) error {
+		if err := x.plain("/resolution", a.Resolution); err != nil {
+			return err
+		}
 		cause := c.FreezeCause
 		x.rec.Cause, x.rec.Resolution = string(cause), a.Resolution
 		e := x.activation(c)

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -174,6 +175,9 @@ func (s *Service) ReviewRecord(ctx context.Context, by Caller, a ReviewArgs) (*R
 func (x *session) review(a ReviewArgs, diff string) ([]byte, error) {
 	blocking := make([]any, len(a.Blocking))
 	for i, b := range a.Blocking {
+		if err := x.plain(fmt.Sprintf("/blocking/%d/text", i), b.Text); err != nil {
+			return nil, err
+		}
 		item := map[string]any{"text": b.Text}
 		if b.Path != "" {
 			item["path"] = b.Path

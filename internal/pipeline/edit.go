@@ -23,6 +23,9 @@ func (s *Service) ContractEdit(ctx context.Context, by Caller, a EditArgs) (*Sho
 		if err := x.holding(); err != nil {
 			return nil, err
 		}
+		if err := x.plainValue("", a.Patch); err != nil {
+			return nil, err
+		}
 		c, err := x.edited(a)
 		if err != nil {
 			return nil, err

@@ -200,6 +200,9 @@ func (s *Service) GateDecide(ctx context.Context, by Caller, a GateArgs) (*GateR
 		if err != nil {
 			return nil, err
 		}
+		if err := x.plainReason(a.Reason); err != nil {
+			return nil, err
+		}
 		g := c.Document.(*contract.PublishGate)
 		terms := approval.Terms{Digest: c.ApprovalDigest, Options: s.conf.Options}
 		if terms.Since, err = x.since(c); err != nil {
@@ -377,6 +380,9 @@ func (s *Service) hold(ctx context.Context, by Caller, id string, a HoldArgs,
 		}
 		c, err := x.gateAt(a.ID, a.Version)
 		if err != nil {
+			return nil, err
+		}
+		if err := x.plain("/reason", a.Reason); err != nil {
 			return nil, err
 		}
 		x.rec.Resolution = a.Reason

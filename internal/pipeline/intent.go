@@ -90,6 +90,9 @@ func (s *Service) IntentRevise(ctx context.Context, by Caller, id contract.ID, a
 // intentOf is the row of an intent that asks for a. The values are checked by
 // the schema, as those of a document from anywhere.
 func (x *session) intentOf(id contract.ID, version int64, a IntentArgs) (*Contract, error) {
+	if err := x.plain("/intent", a.Intent); err != nil {
+		return nil, err
+	}
 	capabilities := make([]any, len(a.RequestedCapabilities))
 	for i, name := range a.RequestedCapabilities {
 		capabilities[i] = name

@@ -52,6 +52,9 @@ func (s *Service) ActorCreate(ctx context.Context, by Caller, a ActorArgs) (*Act
 		if a.ID == "" || !a.Type.Valid() {
 			return nil, malformed("", "an actor has an id and one of the three types")
 		}
+		if err := x.plain("/name", a.Name); err != nil {
+			return nil, err
+		}
 		made := &Actor{
 			ID: a.ID, Type: a.Type, Roles: roles, Name: a.Name, Active: true, CreatedAt: x.Now(), UpdatedAt: x.Now(),
 		}
@@ -120,6 +123,9 @@ func (s *Service) ActorEdit(ctx context.Context, by Caller, a ActorEdit) (*Actor
 			actor.Active = *a.Active
 		}
 		if a.Name != nil {
+			if err := x.plain("/name", *a.Name); err != nil {
+				return nil, err
+			}
 			actor.Name = *a.Name
 		}
 		stays := actor.Active && actor.Type == contract.Human && actor.Roles.Has(contract.Admin)
@@ -198,6 +204,9 @@ func (s *Service) TokenCreate(ctx context.Context, by Caller, a TokenArgs) (*Sec
 		}
 		if len(a.Scopes) == 0 || !a.ExpiresAt.After(x.Now()) {
 			return nil, malformed("", "a token has scopes and ends in the future")
+		}
+		if err := x.plain("/name", a.Name); err != nil {
+			return nil, err
 		}
 		secret := tokenPrefix + base64.RawURLEncoding.EncodeToString(raw[:])
 		t := &Token{

@@ -96,6 +96,9 @@ func (x *session) report(id string, r report, l look) (*Ended, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := x.plainReport(r); err != nil {
+		return nil, err
+	}
 	if err := x.over(run); err != nil {
 		if refusal.CodeOf(err) == "" {
 			return nil, err
@@ -218,6 +221,9 @@ func (s *Service) RunRelease(ctx context.Context, by Caller, a ReleaseArgs) (*En
 		run, err := x.mine(a.Execution)
 		stops := refusal.CodeOf(err) == refusal.LockNotHolder && x.held.Has(contract.Admin) && (by.Role == contract.Admin || by.Role == "")
 		if err != nil && !stops {
+			return nil, err
+		}
+		if err := x.plain("/reason", a.Reason); err != nil {
 			return nil, err
 		}
 		x.rec.Resolution = a.Reason

@@ -457,6 +457,9 @@ func (s *Service) OperationRequest(ctx context.Context, by Caller, a OperationAr
 		if !ok {
 			return missing("%s is no TaskSeed", a.Task)
 		}
+		if err := x.plain("/detail", a.Detail); err != nil {
+			return err
+		}
 		x.rec.Cause, x.rec.Resolution = a.Capability, a.Detail
 		return operate(x.w, task, by.Role, a.Capability)
 	})

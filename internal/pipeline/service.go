@@ -32,6 +32,9 @@ type Config struct {
 	NewID func(prefix string) string
 	// Secret is 32 random bytes, for tokens and webhooks.
 	Secret func() [32]byte
+	// SecretIn says which kind of secret a text holds, "" for none; nil finds none.
+	// It is asked about every text that somebody writes.
+	SecretIn func(text string) (kind string)
 
 	// Options is four eyes; Solo says that they are off because one person
 	// works alone (rulings R9).

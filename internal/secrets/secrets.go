@@ -137,6 +137,15 @@ func (a *allowlist) list(op string) ([]*config.Allowlist, error) {
 // maxMatches bounds what is reported of one text.
 const maxMatches = 1024
 
+// Kind is the rule by which a text holds a secret, the one that stands first; ""
+// is a text without one.
+func (f *Finder) Kind(text string) string {
+	if found := f.Find(text); len(found) > 0 {
+		return found[0].Rule
+	}
+	return ""
+}
+
 // Find finds every secret in a text, wherever it stands again too.
 func (f *Finder) Find(text string) []screen.Match {
 	var found []screen.Match

@@ -24,7 +24,6 @@ import (
 	"plimsoll.dev/internal/request/constitution"
 	"plimsoll.dev/internal/request/envelope"
 	"plimsoll.dev/internal/request/screen"
-	"plimsoll.dev/internal/secrets"
 	"plimsoll.dev/internal/webhook"
 )
 
@@ -41,11 +40,7 @@ func (s *Server) newCircle() (*request.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	forms, err := secrets.New()
-	if err != nil {
-		return nil, err
-	}
-	sc, err := screen.New(screen.Config{Secrets: forms})
+	sc, err := screen.New(screen.Config{Secrets: s.secrets})
 	if err != nil {
 		return nil, err
 	}

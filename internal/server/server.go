@@ -36,6 +36,7 @@ import (
 	"plimsoll.dev/internal/pipeline/event"
 	"plimsoll.dev/internal/queue"
 	"plimsoll.dev/internal/request"
+	"plimsoll.dev/internal/secrets"
 	"plimsoll.dev/internal/store"
 	"plimsoll.dev/internal/store/postgres"
 	"plimsoll.dev/internal/store/sqlite"
@@ -68,6 +69,7 @@ type Server struct {
 	courier   *webhook.Courier
 	condition condition
 	service   *pipeline.Service
+	secrets   *secrets.Finder
 	circle    *request.Service
 	handler   http.Handler
 	origin    string // of the audit log
@@ -108,6 +110,9 @@ func New(ctx context.Context, conf Config, options Options) (_ *Server, err erro
 	s.node, s.started = node, time.Now()
 	driver, err := s.open(ctx, node)
 	if err != nil {
+		return nil, err
+	}
+	if s.secrets, err = secrets.New(); err != nil {
 		return nil, err
 	}
 	if s.service, err = pipeline.New(s.pipelineConfig(addresses, signer)); err != nil {
@@ -234,7 +239,7 @@ func (s *Server) pipelineConfig(addresses *webhook.Addresses, signer *auditlog.S
 	c.Seal = func(from event.Head, records []event.Chained, now time.Time) (event.Head, []byte, error) {
 		return signer.Retain(from, records, now, s.conf.AuditRetention)
 	}
-	c.Address, c.Violated = addresses.Check, s.conf.Policy.violated
+	c.Address, c.Violated, c.SecretIn = addresses.Check, s.conf.Policy.violated, s.secrets.Kind
 	if s.conf.Planner != "" {
 		c.Planner = planner{s.conf.Planner}
 	}
