@@ -166,13 +166,15 @@ func (c *claims) structural(m *tool.Tool) {
 
 // scope reads the verbs of one scope.
 func (c *claims) scope(scope string) {
-	words := wordsOf(scope)
-	for word := range words {
-		if strings.HasPrefix(word, "write") || word == "readwrite" {
-			c.claim(Write, StructuralScope, tool.High, "auth.scopes", "It acts with the scope "+scope+".", c.t.Origin)
-		}
+	writes, destroys := false, false
+	for word := range strings.FieldsFuncSeq(strings.ToLower(scope), func(r rune) bool { return r < 'a' || r > 'z' }) {
+		writes = writes || strings.HasPrefix(word, "write") || word == "readwrite"
+		destroys = destroys || word == "delete" || word == "destroy"
 	}
-	if words["delete"] || words["destroy"] {
+	if writes {
+		c.claim(Write, StructuralScope, tool.High, "auth.scopes", "It acts with the scope "+scope+".", c.t.Origin)
+	}
+	if destroys {
 		c.claim(Destructive, StructuralScope, tool.High, "auth.scopes", "It acts with the scope "+scope+".", c.t.Origin)
 	}
 }

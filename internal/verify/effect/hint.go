@@ -108,17 +108,17 @@ func (t *Tool) hint(risk *manifest.Risk) {
 		}
 		t.hintStructure(&t.Members[i])
 	}
-	var words []wordSet
+	words := make([]wordSet, 0, 4)
 	for i := range t.Members {
 		m := &t.Members[i]
-		set := wordsOf(m.Name, m.Description)
-		words = append(words, set)
-		t.hintWords(m, set, nil, true)
+		words = append(words, wordsOf(m.Name, m.Description))
+		t.hintWords(m, &words[i], &wordSet{}, true)
 	}
 	t.hintManual(risk)
 	for i := range t.Members {
 		m := &t.Members[i]
-		t.hintWords(m, words[i], wordsOf(m.Auth.Scopes...), false)
+		scopes := wordsOf(m.Auth.Scopes...)
+		t.hintWords(m, &words[i], &scopes, false)
 	}
 	t.hintManual(risk)
 	slices.SortFunc(t.Hints, func(a, b tool.Hint) int {
@@ -163,19 +163,20 @@ func (t *Tool) hintStructure(m *tool.Tool) {
 
 // hintWords goes once over the rules of what a tool does and once over the rules
 // of what it is about.
-func (t *Tool) hintWords(m *tool.Tool, words, scopes wordSet, behaviour bool) {
-	preview := m.Origin.Type == "sdk_function" && words["preview"]
+func (t *Tool) hintWords(m *tool.Tool, words, scopes *wordSet, behaviour bool) {
+	preview := m.Origin.Type == "sdk_function" && words.first(&previewWord) != ""
 	if behaviour && preview {
 		t.say("read_only", hintPreview, tool.High, "the word preview")
 	}
 	keyword := keywordSource(m.Origin.Type)
-	for _, rule := range wordRules {
+	for i := range wordRules {
+		rule := &wordRules[i]
 		if rule.order || rule.behaviour != behaviour || rule.behaviour && preview || rule.keyword && !keyword {
 			continue
 		}
-		word, source := words.first(rule.words), hintKeyword
+		word, source := words.first(&rule.words), hintKeyword
 		if word == "" && rule.scopes {
-			word, source = scopes.first(rule.words), hintScope
+			word, source = scopes.first(&rule.words), hintScope
 		}
 		if word != "" {
 			t.topic(rule.tag, source, word, words, scopes)
@@ -188,7 +189,7 @@ func (t *Tool) hintWords(m *tool.Tool, words, scopes wordSet, behaviour bool) {
 
 // topic grades a word: what a read-only tool is about weighs less than what a
 // writing one is about.
-func (t *Tool) topic(tag, source, word string, words, scopes wordSet) {
+func (t *Tool) topic(tag, source, word string, words, scopes *wordSet) {
 	evidence := "the word " + word
 	if source == hintScope {
 		evidence = "the scope word " + word
@@ -196,7 +197,7 @@ func (t *Tool) topic(tag, source, word string, words, scopes wordSet) {
 	readOnly, writes := t.EffectivelyReadOnly(), t.WriteTool()
 	sure := tool.Medium
 	switch {
-	case tag == "financial_action" && !readOnly && (writes || scopes["write"]):
+	case tag == "financial_action" && !readOnly && (writes || scopes.first(&writeWord) != ""):
 		sure = tool.High
 	case tag == "financial_action":
 		sure = tool.Low
@@ -206,7 +207,7 @@ func (t *Tool) topic(tag, source, word string, words, scopes wordSet) {
 		sure = tool.High
 	}
 	t.say(tag, source, sure, evidence)
-	if out := words.first(outgoing); tag == "customer_communication" && out != "" && !readOnly {
+	if out := words.first(&outgoing); tag == "customer_communication" && out != "" && !readOnly {
 		t.say("external_write", source, tool.Medium, evidence+" with "+out)
 	}
 }

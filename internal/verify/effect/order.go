@@ -20,18 +20,19 @@ const sourceOfName = "name"
 // what they are without it. What other words of the tool claim already is not
 // claimed again.
 func (c *claims) order(m *tool.Tool, risk *manifest.Risk) {
-	if m.Origin.Type == "sdk_function" && wordsOf(m.Name, m.Description)["preview"] {
+	if m.Origin.Type == "sdk_function" && previewed(m) {
 		return
 	}
 	verbs, words := orders(m.Name)
 	var best Effect
 	var said string
-	for _, rule := range wordRules {
+	for i := range wordRules {
+		rule := &wordRules[i]
 		e, ok := TagEffect(rule.tag)
 		if !rule.order || !ok || Rank(e) <= Rank(best) || risk != nil && slices.Contains(risk.RemoveTags, rule.tag) {
 			continue
 		}
-		if verb := verbs.first(rule.words); verb != "" && (rule.with == nil || words.first(rule.with) != "") {
+		if verb := verbs.first(&rule.words); verb != "" && (rule.with.words == nil || words.first(&rule.with) != "") {
 			best, said = e, verb
 		}
 	}
@@ -43,22 +44,27 @@ func (c *claims) order(m *tool.Tool, risk *manifest.Risk) {
 	c.claim(best, InferredKeyword, tool.Medium, sourceOfName, "Its name is an order to "+said+".", m.Origin)
 }
 
+// previewed says whether the texts of a tool have the word preview.
+func previewed(m *tool.Tool) bool {
+	words := wordsOf(m.Name, m.Description)
+	return words.first(&previewWord) != ""
+}
+
 // orders are the words that a name, or a part of it behind a namespace, begins
 // with, and all of its words.
 func orders(name string) (verbs, words wordSet) {
-	verbs, words = wordSet{}, wordSet{}
-	var list []string
-	var heads []int
+	list := make([]string, 0, 16)
+	heads := make([]int, 0, 4)
 	for _, part := range strings.FieldsFunc(strings.ReplaceAll(name, "__", "."), namespace) {
 		heads = append(heads, len(list))
-		list = append(list, nameWords(part)...)
+		list = nameWords(list, part)
 	}
 	for _, word := range list {
-		words[word] = true
+		words.add(word)
 	}
 	for _, at := range heads {
 		if at < len(list) && !isThing(list[at:]) && !handsOver(list[at:]) {
-			verbs[list[at]] = true
+			verbs.add(list[at])
 		}
 	}
 	return verbs, words
@@ -69,11 +75,11 @@ func namespace(r rune) bool { return r == '.' || r == '/' || r == ':' }
 // isThing says whether the words name something and what one asks of it, and
 // nothing else.
 func isThing(words []string) bool {
-	if len(words) < 2 || !slices.Contains(things, words[0]) {
+	if len(words) < 2 || !things.has(words[0]) {
 		return false
 	}
 	for _, word := range words[1:] {
-		if !slices.Contains(reading, word) && !slices.Contains(lookedAt, word) {
+		if !reading.has(word) && !lookedAt.has(word) {
 			return false
 		}
 	}
@@ -86,10 +92,9 @@ func handsOver(words []string) bool {
 	return len(words) > 2 && words[0] == "transfer" && words[1] == "to"
 }
 
-// nameWords are the words of a part of a name in lower case, in their order:
+// nameWords appends the words of a part of a name in lower case, in their order:
 // runs of letters, and a capital begins a new one (runSQLQuery: run, sql, query).
-func nameWords(part string) []string {
-	var words []string
+func nameWords(words []string, part string) []string {
 	start := -1
 	end := func(at int) {
 		if start >= 0 {
