@@ -115,8 +115,11 @@ func (a *acquisition) judgeRange(r *rangeChange) error {
 }
 
 // mergeBase is where both histories meet. Without one, fetching can help only
-// in a clone that was cut short (OP-2).
+// in a clone that was cut short (OP-2). base and head are ids of commits.
 func (a *acquisition) mergeBase(base, head string) (string, error) {
+	if base == head {
+		return base, nil
+	}
 	out, err := a.repo.output(a.ctx, nil, settingsBound, "merge-base", base, head)
 	if err == nil {
 		id, _, _ := strings.Cut(string(out), "\n")
