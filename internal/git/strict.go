@@ -39,9 +39,15 @@ type disk struct {
 	root  string
 	names map[string]map[string]bool // folder → stored entry names
 	block []byte                     // what files are hashed through
+
+	// folders are plain folders under their stored names, while many files are held
+	// against the index and nothing of them is kept; nil looks at each every time.
+	folders map[string]bool
 }
 
-func newDisk(root string) *disk { return &disk{root: root, names: map[string]map[string]bool{}} }
+func newDisk(root string) *disk {
+	return &disk{root: root, names: map[string]map[string]bool{}}
+}
 
 func (d *disk) full(path string) string { return filepath.Join(d.root, filepath.FromSlash(path)) }
 
@@ -80,6 +86,10 @@ func (d *disk) look(path string) (state, error) {
 	for {
 		name, more, cut := strings.Cut(rest, "/")
 		at := join(dir, name)
+		if cut && d.folders[at] {
+			dir, rest = at, more
+			continue
+		}
 		info, err := os.Lstat(d.full(at))
 		if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
 			return state{}, nil
@@ -101,6 +111,9 @@ func (d *disk) look(path string) (state, error) {
 		}
 		if !info.IsDir() {
 			return state{}, nil
+		}
+		if d.folders != nil {
+			d.folders[at] = true
 		}
 		dir, rest = at, more
 	}

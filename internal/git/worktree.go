@@ -138,6 +138,8 @@ func (w *worktreeChange) protectedSpecs() []string {
 // lead to. It runs while git status does.
 func (w *worktreeChange) compare() error {
 	var links []string
+	w.disk.folders = map[string]bool{}
+	defer func() { w.disk.folders = nil }()
 	for i := range w.tracked {
 		t := &w.tracked[i]
 		if t.stage != '0' {
