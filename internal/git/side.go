@@ -24,11 +24,17 @@ const sideFileBound = 10 << 20
 type workSide struct {
 	root *os.Root
 
-	// folders are paths that are folders and no links: each is looked at once. If
-	// somebody changes that meanwhile, root still leads nowhere outside.
+	// folders are paths that are folders and no links: each is looked at once, and
+	// the first openFolders are kept open, so that what lies in one is reached in
+	// one step; the others are nil. If somebody changes a folder meanwhile, no root
+	// leads outside of it.
 	mu      sync.Mutex
-	folders map[string]bool
+	folders map[string]*os.Root
+	opened  int
 }
+
+// openFolders is how many folders of a side are kept open at most.
+const openFolders = 128
 
 // openWorkSide opens the folder; the caller closes it.
 func openWorkSide(dir string) (*workSide, error) {
@@ -36,10 +42,54 @@ func openWorkSide(dir string) (*workSide, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &workSide{root: root, folders: map[string]bool{}}, nil
+	return &workSide{root: root, folders: map[string]*os.Root{}}, nil
 }
 
-func (w *workSide) close() error { return w.root.Close() }
+func (w *workSide) close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.folders {
+		if r != nil {
+			r.Close()
+		}
+	}
+	return w.root.Close()
+}
+
+// reach is the open folder that a path is reached from, and the rest of the path.
+func (w *workSide) reach(name string) (*os.Root, string) {
+	w.mu.Lock()
+	r := w.folders[path.Dir(name)]
+	w.mu.Unlock()
+	if r == nil {
+		return w.root, filepath.FromSlash(name)
+	}
+	return r, path.Base(name)
+}
+
+// keep remembers a folder.
+func (w *workSide) keep(name string) {
+	w.mu.Lock()
+	room := w.opened < openFolders
+	if room {
+		w.opened++
+	}
+	w.mu.Unlock()
+	var r *os.Root
+	if room {
+		from, rest := w.reach(name)
+		r, _ = from.OpenRoot(rest) // without it, the way there is longer
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.folders[name] != nil { // somebody else opened it meanwhile
+		if r != nil {
+			r.Close()
+		}
+		return
+	}
+	w.folders[name] = r
+}
 
 // Open opens a file or a folder below the side's root.
 func (w *workSide) Open(name string) (fs.File, error) {
@@ -47,7 +97,8 @@ func (w *workSide) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	f, err := w.root.OpenFile(filepath.FromSlash(at), os.O_RDONLY|nonblocking, 0)
+	from, rest := w.reach(at)
+	f, err := from.OpenFile(rest, os.O_RDONLY|nonblocking, 0)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: sideError(err)}
 	}
@@ -56,24 +107,23 @@ func (w *workSide) Open(name string) (fs.File, error) {
 
 func (w *workSide) look(name string) (fs.FileMode, string, error) {
 	w.mu.Lock()
-	known := w.folders[name]
+	_, known := w.folders[name]
 	w.mu.Unlock()
 	if known {
 		return fs.ModeDir, "", nil
 	}
-	info, err := w.root.Lstat(filepath.FromSlash(name))
+	from, rest := w.reach(name)
+	info, err := from.Lstat(rest)
 	if err != nil {
 		return 0, "", sideError(err)
 	}
 	if !isLink(info) {
 		if info.IsDir() {
-			w.mu.Lock()
-			w.folders[name] = true
-			w.mu.Unlock()
+			w.keep(name)
 		}
 		return info.Mode(), "", nil
 	}
-	target, err := w.root.Readlink(filepath.FromSlash(name))
+	target, err := from.Readlink(rest)
 	if err != nil {
 		return 0, "", sideError(err)
 	}
