@@ -152,6 +152,9 @@ func (s Spelling) appendObject(dst []byte, o Object) []byte {
 	return append(dst, '}')
 }
 
+// AppendString is Append of a string.
+func (s Spelling) AppendString(dst []byte, text string) []byte { return s.appendString(dst, text) }
+
 const hexDigits = "0123456789abcdef"
 
 func (s Spelling) appendString(dst []byte, text string) []byte {

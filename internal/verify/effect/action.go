@@ -58,13 +58,13 @@ func (x *resolver) act() error {
 }
 
 // action is the action of a tool that the root agent reaches.
-func (t *Tool) action(as Assessment, au authority) *Action {
+func (t *Tool) action(h *hand, as Assessment, au authority) *Action {
 	w := &t.under
 	d := w.declared
 	a := &Action{
 		AgentID: w.root, Tool: t, Declared: d, Owner: t.Owner, Assessment: as, Effect: as.Conservative(),
 		Provider: token(t.Provider), Operation: operation(t),
-		Scopes: sorted(au.scopes), AuthType: au.authType, Mode: au.mode, Credential: au.credential,
+		Scopes: au.scopes, AuthType: au.authType, Mode: au.mode, Credential: au.credential,
 	}
 	var approval *bool
 	var guards manifest.Safeguards
@@ -90,7 +90,7 @@ func (t *Tool) action(as Assessment, au authority) *Action {
 	a.Confirmation = w.confirmation && a.Assessment.IdentityEligible
 
 	a.RiskTags = riskTags(t, d, a)
-	a.Inputs, a.RequiredInputs = []string{}, []string{}
+	a.Inputs, a.RequiredInputs = make([]string, 0, len(t.Interface)), []string{}
 	for name, required := range t.Interface {
 		a.Inputs = append(a.Inputs, name)
 		if required {
@@ -99,8 +99,10 @@ func (t *Tool) action(as Assessment, au authority) *Action {
 	}
 	slices.Sort(a.Inputs)
 	slices.Sort(a.RequiredInputs)
-	a.ID = cmp.Or(declaredID(d), a.inferredID())
-	a.hash()
+	if a.ID = declaredID(d); a.ID == "" {
+		a.ID = a.inferredID(h)
+	}
+	a.hash(h)
 	return a
 }
 
@@ -112,19 +114,20 @@ func declaredID(d *manifest.Action) string {
 }
 
 // inferredID holds the tool id, so no two actions of one side share it.
-func (a *Action) inferredID() string {
-	return a.AgentID + ":action_v2_" + digest(canonical.UTF8, canonical.Object{
-		{Key: "agent_id", Value: a.AgentID},
-		{Key: "operation", Value: a.Operation},
-		{Key: "provider", Value: a.Provider},
-		{Key: "tool_id", Value: a.Tool.ID},
-	})
+func (a *Action) inferredID(h *hand) string {
+	h.start()
+	h.string("agent_id", a.AgentID)
+	h.string("operation", a.Operation)
+	h.string("provider", a.Provider)
+	h.string("tool_id", a.Tool.ID)
+	h.close()
+	return h.digest(a.AgentID + ":action_v2_")
 }
 
 // riskTags are the tags of hints, of the declaration, of the effect and of every
 // effect that a control may rest on.
 func riskTags(t *Tool, d *manifest.Action, a *Action) []string {
-	tags := []string{a.Effect.Tag()}
+	tags := append(make([]string, 0, 4), a.Effect.Tag())
 	for _, h := range t.Hints {
 		tags = append(tags, RiskTag(h.Tag))
 	}
@@ -136,7 +139,8 @@ func riskTags(t *Tool, d *manifest.Action, a *Action) []string {
 	for _, e := range a.Assessment.Control {
 		tags = append(tags, e.Tag())
 	}
-	return sorted(tags)
+	slices.Sort(tags)
+	return slices.Compact(tags)
 }
 
 // collide refuses declarations that make two actions one (§5.5): by their id, or
@@ -188,55 +192,63 @@ func (x *resolver) collision(a, other *Action, key, msg string) error {
 
 // hash sets the four hashes of an action. They hold what is known, never where
 // it stands.
-func (a *Action) hash() {
-	a.IdentityHash = digest(canonical.UTF8, a.ID)
-	a.SchemaHash = digest(canonical.UTF8, canonical.Object{
-		{Key: "input_fields", Value: a.Inputs},
-		{Key: "required_input_fields", Value: a.RequiredInputs},
-	})
-	a.PolicyHash = digest(canonical.UTF8, canonical.Object{
-		{Key: "approval_policy", Value: canonical.Object{{Key: "required", Value: a.Approval.json()}, {Key: "threshold", Value: a.Threshold}}},
-		{Key: "confirmation", Value: a.Confirmation},
-		{Key: "evidence", Value: canonical.Object{
-			{Key: "approval_ticket", Value: a.ApprovalTicket}, {Key: "owner", Value: a.Owner}, {Key: "runbook", Value: a.Runbook},
-		}},
-		{Key: "safeguards", Value: canonical.Object{
-			{Key: "audit_log", Value: a.AuditLog.json()},
-			{Key: "dry_run", Value: a.DryRun.json()},
-			{Key: "idempotency", Value: a.Idempotency.json()},
-			{Key: "rollback", Value: a.Rollback.json()},
-		}},
-	})
+func (a *Action) hash(h *hand) {
+	h.text = canonical.UTF8.AppendString(h.text[:0], a.ID)
+	a.IdentityHash = h.digest("")
+
+	h.start()
+	h.strings("input_fields", a.Inputs)
+	h.strings("required_input_fields", a.RequiredInputs)
+	h.close()
+	a.SchemaHash = h.common()
+
+	h.start()
+	h.open("approval_policy")
+	h.control("required", a.Approval)
+	h.string("threshold", a.Threshold)
+	h.close()
+	h.flag("confirmation", a.Confirmation)
+	h.open("evidence")
+	h.string("approval_ticket", a.ApprovalTicket)
+	h.string("owner", a.Owner)
+	h.string("runbook", a.Runbook)
+	h.close()
+	h.open("safeguards")
+	h.control("audit_log", a.AuditLog)
+	h.control("dry_run", a.DryRun)
+	h.control("idempotency", a.Idempotency)
+	h.control("rollback", a.Rollback)
+	h.close()
+	h.close()
+	a.PolicyHash = h.common()
+
 	as := &a.Assessment
-	control := make([]string, 0, len(as.Control))
+	control, kinds := make([]string, 0, 16), make([]string, 0, 16)
 	for _, e := range as.Control {
 		control = append(control, string(e))
 	}
-	kinds := make([]string, 0, len(as.Issues))
-	for _, i := range as.Issues {
-		kinds = append(kinds, i.Kind)
+	for i := range as.Issues {
+		kinds = append(kinds, as.Issues[i].Kind)
 	}
-	a.RiskHash = digest(canonical.UTF8, canonical.Object{
-		{Key: "assessment", Value: canonical.Object{
-			{Key: "authority_mode", Value: as.AuthorityMode},
-			{Key: "authority_status", Value: string(as.AuthorityStatus)},
-			{Key: "control_effects", Value: control},
-			{Key: "effect_status", Value: string(as.EffectStatus)},
-			{Key: "issues", Value: sorted(kinds)},
-			{Key: "pass_eligible", Value: as.PassEligible},
-		}},
-		{Key: "authority", Value: canonical.Object{{Key: "auth_type", Value: a.AuthType}, {Key: "credential_mode", Value: a.Credential}}},
-		{Key: "effect", Value: string(a.Effect)},
-		{Key: "risk_tags", Value: a.RiskTags},
-		{Key: "scopes", Value: a.Scopes},
-	})
-}
-
-func (c Control) json() any {
-	if !c.Known {
-		return nil
-	}
-	return c.Value
+	slices.Sort(kinds)
+	h.start()
+	h.open("assessment")
+	h.string("authority_mode", as.AuthorityMode)
+	h.string("authority_status", string(as.AuthorityStatus))
+	h.strings("control_effects", control)
+	h.string("effect_status", string(as.EffectStatus))
+	h.strings("issues", slices.Compact(kinds))
+	h.flag("pass_eligible", as.PassEligible)
+	h.close()
+	h.open("authority")
+	h.string("auth_type", a.AuthType)
+	h.string("credential_mode", a.Credential)
+	h.close()
+	h.string("effect", string(a.Effect))
+	h.strings("risk_tags", a.RiskTags)
+	h.strings("scopes", a.Scopes)
+	h.close()
+	a.RiskHash = h.common()
 }
 
 // unreadSources are the sources that their readers could not enumerate, with

@@ -2,7 +2,7 @@ package effect
 
 import (
 	"fmt"
-	"slices"
+	"math/bits"
 	"strings"
 
 	"plimsoll.dev/internal/verify/manifest"
@@ -70,7 +70,7 @@ func (a *Assessment) ReviewConcern() bool {
 // assessEffect sets the effect dimension.
 func (a *Assessment) assessEffect(t *Tool, d *manifest.Action) {
 	declared := Effect("")
-	control := map[Effect]bool{}
+	var control uint // a bit for the rank of each effect
 	var read, other, reviewed, structural, inferred, fallback *Claim
 	strongest := func(have **Claim, c *Claim) {
 		if *have == nil || compareClaims(*c, **have) < 0 {
@@ -83,7 +83,7 @@ func (a *Assessment) assessEffect(t *Tool, d *manifest.Action) {
 			continue
 		}
 		if c.Eligible {
-			control[Effect(c.Value)] = true
+			control |= 1 << (Rank(Effect(c.Value)) + 1) // a value without a rank is no effect
 		}
 		switch {
 		case c.Basis == ReviewedDeclaration:
@@ -101,9 +101,9 @@ func (a *Assessment) assessEffect(t *Tool, d *manifest.Action) {
 			strongest(&inferred, c)
 		}
 	}
-	a.Control = make([]Effect, 0, len(control))
-	for _, e := range Effects() {
-		if control[e] {
+	a.Control = make([]Effect, 0, bits.OnesCount(control))
+	for rank, e := range Effects() {
+		if control&(1<<(rank+1)) != 0 {
 			a.Control = append(a.Control, e)
 		}
 	}
@@ -264,7 +264,6 @@ func (a *Assessment) assessSurface(t *Tool, dynamic string) {
 // finish draws the line (§6.3, pass_eligible).
 func (a *Assessment) finish(t *Tool) {
 	a.IdentityEligible = t.IdentityEligible()
-	a.Issues = tidy(slices.Concat(t.Issues, a.Issues))
 	a.PassEligible = a.IdentityEligible && a.BindingEligible && a.SurfaceComplete && len(a.Issues) == 0 &&
 		(a.EffectStatus == EffectDeclared || a.EffectStatus == EffectStructural) && a.EffectConfidence == tool.High &&
 		(a.AuthorityStatus == AuthorityDeclared || a.AuthorityStatus == AuthorityStructural) &&

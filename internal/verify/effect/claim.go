@@ -29,14 +29,9 @@ func mcpType(sourceType string) bool {
 // claims collects the evidence about one action, the strongest first.
 type claims struct {
 	t    *Tool
-	ids  claimIDs
+	hand *hand
 	list []Claim
-	at   map[string]int // by id, into list
 }
-
-// claimIDs remembers the ids of claims: tools of one source make the same few
-// claims over and over.
-type claimIDs map[claimKey]string
 
 type claimKey struct {
 	dimension, value, source, sourceID string
@@ -45,11 +40,11 @@ type claimKey struct {
 	eligible                           bool
 }
 
-// of is the id of a claim. Where it stands is no part of it: a moved line is the
-// same evidence.
-func (ids claimIDs) of(c *Claim) string {
+// claimID is the id of a claim. Where it stands is no part of it: a moved line is
+// the same evidence.
+func (h *hand) claimID(c *Claim) string {
 	k := claimKey{c.Dimension, c.Value, c.Source, c.At.SourceID, c.Basis, c.Confidence, c.Eligible}
-	id, ok := ids[k]
+	id, ok := h.claimIDs[k]
 	if !ok {
 		id = "claim_" + digest(canonical.Spaced, canonical.Object{
 			{Key: "basis", Value: string(k.basis)},
@@ -60,7 +55,7 @@ func (ids claimIDs) of(c *Claim) string {
 			{Key: "source_id", Value: k.sourceID},
 			{Key: "value", Value: k.value},
 		})[:16]
-		ids[k] = id
+		h.claimIDs[k] = id
 	}
 	return id
 }
@@ -80,23 +75,21 @@ func (c *claims) add(claim Claim) {
 	default:
 		claim.Provenance = "static_declaration"
 	}
-	claim.ID = c.ids.of(&claim)
-	if i, ok := c.at[claim.ID]; ok {
-		if compareClaims(claim, c.list[i]) < 0 {
-			c.list[i] = claim
+	claim.ID = c.hand.claimID(&claim)
+	for i := range c.list {
+		if c.list[i].ID == claim.ID {
+			if compareClaims(claim, c.list[i]) < 0 {
+				c.list[i] = claim
+			}
+			return
 		}
-		return
 	}
-	if c.at == nil {
-		c.at = map[string]int{}
-	}
-	c.at[claim.ID] = len(c.list)
 	c.list = append(c.list, claim)
 }
 
-// effectClaims is every claim about the effect of a tool (§6.2).
-func effectClaims(ids claimIDs, t *Tool, scopes []string, d *manifest.Action, risk *manifest.Risk) []Claim {
-	c := &claims{t: t, ids: ids}
+// effects adds every claim about the effect of the tool (§6.2).
+func (c *claims) effects(scopes []string, d *manifest.Action, risk *manifest.Risk) {
+	t := c.t
 	c.reviewed(d, risk)
 	for i := range t.Members {
 		c.structural(&t.Members[i])
@@ -112,7 +105,6 @@ func effectClaims(ids claimIDs, t *Tool, scopes []string, d *manifest.Action, ri
 		c.claim(Write, ProtocolDefault, tool.Low, "protocol", "An MCP tool that says nothing may write.", t.Origin)
 	}
 	slices.SortFunc(c.list, compareClaims)
-	return c.list
 }
 
 const (
@@ -198,9 +190,9 @@ func (c *claims) inferred() {
 	}
 }
 
-// authorityClaim is the evidence about the authority of an action.
-func authorityClaim(ids claimIDs, t *Tool, a authority) []Claim {
-	c := &claims{t: t, ids: ids}
+// authority adds the evidence about the authority of the action.
+func (c *claims) authority(a authority) {
+	t := c.t
 	claim := Claim{Dimension: AuthorityDimension, Value: a.mode, Confidence: tool.High, At: t.Origin, Source: cmp.Or(t.Auth.Source, "auth")}
 	switch a.status {
 	case AuthorityDeclared:
@@ -215,8 +207,7 @@ func authorityClaim(ids claimIDs, t *Tool, a authority) []Claim {
 	case AuthorityPartial, AuthorityConflicting:
 		claim.Basis, claim.Value, claim.Confidence, claim.Why = UnknownBasis, string(a.status), tool.Medium, a.why
 	case AuthorityUnknown:
-		return nil
+		return
 	}
 	c.add(claim)
-	return c.list
 }

@@ -100,8 +100,8 @@ func methodOf(t *tool.Tool) (method, path string) {
 
 // hint derives the risk hints of a canonical tool from each observation behind
 // it and from the manifest, one per (tag, source), the surest kept (§6.1).
-func (t *Tool) hint(risk *manifest.Risk) {
-	t.Hints = nil
+func (t *Tool) hint(h *hand, risk *manifest.Risk) {
+	t.Hints = h.hints[:0]
 	for i := range t.Members {
 		for _, h := range t.Members[i].Hints {
 			t.add(h)
@@ -124,6 +124,7 @@ func (t *Tool) hint(risk *manifest.Risk) {
 	slices.SortFunc(t.Hints, func(a, b tool.Hint) int {
 		return cmp.Or(strings.Compare(a.Tag, b.Tag), strings.Compare(a.Source, b.Source))
 	})
+	h.hints, t.Hints = t.Hints, own(t.Hints)
 }
 
 // add keeps one hint per (tag, source).

@@ -2,6 +2,7 @@ package effect
 
 import (
 	"slices"
+	"sync"
 
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/tool"
@@ -73,8 +74,10 @@ func shared(each tool.Each, n int, do func(i int)) {
 // the classes of all are wanted.
 func (x *resolver) judge() {
 	catalog, of := x.s.Catalog, x.circumstancesOf()
+	hands := sync.Pool{New: func() any { return newHand() }}
 	x.each.Do((len(catalog)+share-1)/share, func(n int) {
-		ids := claimIDs{}
+		h := hands.Get().(*hand)
+		defer hands.Put(h)
 		for i := n * share; i < min(len(catalog), (n+1)*share); i++ {
 			t := catalog[i]
 			t.under = of(t)
@@ -82,7 +85,7 @@ func (x *resolver) judge() {
 				catalog[i] = twin
 				continue
 			}
-			t.acts = t.judge(ids)
+			t.acts = t.judge(h)
 		}
 	})
 	if x.other != nil {
@@ -113,21 +116,33 @@ func (x *resolver) twin(t *Tool) *Tool {
 
 // judge says what a tool may do under its circumstances: nil for one that the
 // root agent does not reach.
-func (t *Tool) judge(ids claimIDs) *Action {
+func (t *Tool) judge(h *hand) *Action {
 	w := &t.under
-	t.hint(w.risk)
+	t.hint(h, w.risk)
 	au := resolveAuthority(t.Auth, w.block, w.declared)
-	a := Assessment{Claims: effectClaims(ids, t, au.scopes, w.declared, w.risk)}
-	t.classify(a.Claims)
-	if w.reach != Reachable {
+	c := &claims{t: t, hand: h, list: h.claims[:0]}
+	c.effects(au.scopes, w.declared, w.risk)
+	t.classify(c.list)
+	if h.claims = c.list; w.reach != Reachable {
 		return nil
 	}
+	a := Assessment{Claims: c.list, Issues: append(h.issues[:0], t.Issues...)}
 	a.assessEffect(t, w.declared)
-	a.Claims = append(a.Claims, authorityClaim(ids, t, au)...)
+	c.authority(au)
 	a.assessAuthority(t, au, w.row)
 	a.assessAnnotations(t, w.declared)
 	a.assessSurface(t, w.unread)
 	a.BindingEligible = w.bound
+	h.claims, h.issues = c.list, a.Issues
+	a.Claims, a.Issues = own(c.list), own(tidy(a.Issues))
 	a.finish(t)
-	return t.action(a, au)
+	return t.action(h, a, au)
+}
+
+// own is a list that a hand uses again, for a tool to keep.
+func own[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return slices.Clone(list)
 }
