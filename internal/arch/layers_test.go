@@ -376,7 +376,7 @@ var layers = []layer{
 	{path: ".", why: "embeds the documents that the programs print"},
 	{
 		path: "internal/cli/verification", why: "verifies a change of a repository, for the gate's commands and for a run that owes it",
-		may: []string{"internal/gate", "internal/git", "internal/verify"},
+		may: []string{"internal/gate", "internal/gate/source", "internal/git", "internal/verify"},
 	},
 	{
 		path: "internal/cli/shipgate", why: "the gate's commands; no network",

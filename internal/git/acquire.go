@@ -27,6 +27,7 @@ type Request struct {
 	Base      string    // both or neither
 	Head      string
 	Environ   []string
+	YAML      source.Parser // of the manifest; nil for source.ParseYAML
 }
 
 // Supplied is a diff that did not come from Git. Reader is standard input;
@@ -95,6 +96,9 @@ type acquisition struct {
 // *InputError.
 func Acquire(ctx context.Context, req Request) (*gate.Input, error) {
 	workspace := absolute(req.Dir, req.Workspace)
+	if req.YAML == nil {
+		req.YAML = source.ParseYAML
+	}
 	a := &acquisition{ctx: ctx, req: &req, issued: map[[2]string]bool{}, declared: map[string]bool{}}
 	a.in = &gate.Input{Actor: req.Actor, Workspace: workspace, Base: req.Base, Head: req.Head, Mode: gate.Worktree}
 	switch {
@@ -351,7 +355,7 @@ func (a *acquisition) manifestEntry(v view) (entry, error) {
 // blocks, and the plugin roots behind a declared marketplace, to the declared
 // paths (§6.3).
 func (a *acquisition) declare(text []byte, v view) {
-	doc := surface.ParseManifest(text)
+	doc := surface.ReadManifest(text, a.req.YAML)
 	if !doc.Valid {
 		return
 	}
@@ -408,7 +412,7 @@ func (a *acquisition) pluginRoots(v view, p string) []string {
 // sourceKinds says what lies at the path of each tool source that the manifest
 // text names; it decides proposal-safe additions (§5.3).
 func (a *acquisition) sourceKinds(text []byte, v view) map[string]string {
-	doc := surface.ParseManifest(text)
+	doc := surface.ReadManifest(text, a.req.YAML)
 	out := map[string]string{}
 	kind := func(p string) outcome {
 		res, err := resolve(v, p, nil)

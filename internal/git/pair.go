@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"plimsoll.dev/internal/gate"
+	"plimsoll.dev/internal/gate/source"
 )
 
 // PairRequest asks for both sides of a change as whole trees
@@ -24,6 +25,7 @@ type PairRequest struct {
 	Head      string // as given; empty for the working tree
 	NoBase    bool
 	Environ   []string
+	YAML      source.Parser // of the manifest; nil for source.ParseYAML
 
 	// Meanwhile is called with a head that is the working tree, from the manifest's
 	// folder, and the manifest's name in it, while git answers everything else; nil
@@ -274,7 +276,7 @@ func (p *Pair) workSide(dir string) (*workSide, error) {
 // count: a push publishes the one and the next commit the other.
 func (p *Pair) readChange(ctx context.Context, req *PairRequest) error {
 	var requests []Request
-	whole := Request{Actor: req.Actor, Dir: req.Dir, Workspace: req.Workspace, Config: req.Config, Environ: req.Environ}
+	whole := Request{Actor: req.Actor, Dir: req.Dir, Workspace: req.Workspace, Config: req.Config, Environ: req.Environ, YAML: req.YAML}
 	if p.MergeBase != p.HeadCommit || !p.Worktree {
 		r := whole
 		r.Base, r.Head = p.MergeBase, p.HeadCommit

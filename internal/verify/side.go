@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll.dev/internal/gate/source"
 	"plimsoll.dev/internal/verify/check"
 	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/manifest"
@@ -49,7 +50,8 @@ type LoadOptions struct {
 	Today string   // YYYY-MM-DD
 	Packs []string // policy packs besides the manifest's, relative to its folder
 
-	Each tool.Each // who reads the sources; nil for one after the other
+	Each tool.Each     // who reads the sources; nil for one after the other
+	YAML source.Parser // of the manifest; nil for source.ParseYAML
 }
 
 // ErrNoManifest says that the side has no manifest at all.
@@ -93,7 +95,7 @@ func read(tree fs.FS, opt LoadOptions, other *loading) (*loading, error) {
 	if other != nil && bytes.Equal(text, other.text) {
 		l.manifest, before = other.manifest, other.record // nobody changes a manifest
 	} else {
-		m, err := manifest.Load(text, manifest.Options{Name: opt.Name, KnownCheck: check.Known, CheckIDs: check.IDs(), Today: opt.Today})
+		m, err := manifest.Load(text, manifest.Options{Name: opt.Name, KnownCheck: check.Known, CheckIDs: check.IDs(), Today: opt.Today, YAML: opt.YAML})
 		if err != nil {
 			return nil, err
 		}

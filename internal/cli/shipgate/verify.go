@@ -16,6 +16,7 @@ import (
 
 	"plimsoll.dev/internal/cli/verification"
 	"plimsoll.dev/internal/gate"
+	"plimsoll.dev/internal/gate/source"
 	"plimsoll.dev/internal/git"
 	"plimsoll.dev/internal/verify"
 	"plimsoll.dev/internal/verify/check"
@@ -59,6 +60,7 @@ type verifyFlags struct {
 	given                                                    func(flag string) bool
 
 	ahead *verify.Ahead // what was read of the head while the change was read
+	yaml  source.Parser // of the manifest, for those who read it then; or nil
 }
 
 // reportsFolder is where artifacts go unless somebody says otherwise.
@@ -258,8 +260,9 @@ func (f *verifyFlags) readAhead(env Env) func(fs.FS, string) {
 	if f.preview {
 		return nil
 	}
+	f.yaml = verification.Parser()
 	return func(head fs.FS, name string) {
-		f.ahead = verify.ReadAhead(head, verify.LoadOptions{Name: name, Today: f.date(env), Packs: f.packs, Each: verification.Each})
+		f.ahead = verify.ReadAhead(head, verify.LoadOptions{Name: name, Today: f.date(env), Packs: f.packs, Each: verification.Each, YAML: f.yaml})
 	}
 }
 
@@ -267,7 +270,7 @@ func (f *verifyFlags) readAhead(env Env) func(fs.FS, string) {
 func (f *verifyFlags) open(ctx context.Context, env Env, meanwhile func(fs.FS, string)) (*git.Pair, error) {
 	req := git.PairRequest{
 		Actor: gate.ActorCodex, Dir: env.Dir, Workspace: f.workspace, Base: f.base, Head: f.head, NoBase: f.noBase || f.scan, Environ: env.Environ,
-		Meanwhile: meanwhile,
+		YAML: f.yaml, Meanwhile: meanwhile,
 	}
 	if f.given("config") {
 		req.Config = f.config

@@ -6,14 +6,17 @@
 package verification
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"plimsoll.dev/internal/gate"
+	"plimsoll.dev/internal/gate/source"
 	"plimsoll.dev/internal/git"
 	"plimsoll.dev/internal/verify"
 )
@@ -55,6 +58,25 @@ func Judge(ctx context.Context, in *verify.Input, pair *git.Pair) (*verify.Run, 
 		}
 	}
 	return run, err
+}
+
+// Parser is source.ParseYAML for the manifest of one run, which the boundary and
+// verification both read: the text that is asked for first is parsed once.
+func Parser() source.Parser {
+	var once sync.Once
+	var first []byte
+	var value source.Value
+	var failed *source.ParseError
+	return func(text []byte) (source.Value, *source.ParseError) {
+		once.Do(func() {
+			first = bytes.Clone(text)
+			value, failed = source.ParseYAML(text)
+		})
+		if bytes.Equal(text, first) {
+			return value, failed
+		}
+		return source.ParseYAML(text)
+	}
 }
 
 // What holds where nobody says otherwise: the folder of the artifacts, and what

@@ -85,6 +85,10 @@ func (v Value) At(keys ...string) Value {
 	return v
 }
 
+// A Parser reads a text, as ParseYAML does. Nobody changes what it answers, so
+// that one may give the same answer to all who ask for the same text.
+type Parser func(text []byte) (Value, *ParseError)
+
 // Str is the text of a String, or "".
 func (v Value) Str() string {
 	if v.Kind == String {

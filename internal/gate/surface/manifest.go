@@ -47,9 +47,12 @@ var toolFiles = []struct{ block, list string }{
 }
 
 // ParseManifest reads the text of a manifest.
-func ParseManifest(text []byte) ManifestDoc {
+func ParseManifest(text []byte) ManifestDoc { return ReadManifest(text, source.ParseYAML) }
+
+// ReadManifest is ParseManifest with a parser of YAML of the caller's.
+func ReadManifest(text []byte, parse source.Parser) ManifestDoc {
 	body, _ := source.TrimBOM(text)
-	v, err := source.ParseYAML(body)
+	v, err := parse(body)
 	if err != nil || !LooksLikeManifest(v) {
 		return ManifestDoc{}
 	}

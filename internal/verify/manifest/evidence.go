@@ -18,7 +18,7 @@ func exclusionsShape() *shape {
 // class 3.
 func ParseExclusions(name string, text []byte) ([]Exclusion, error) {
 	f := &faults{}
-	root, ok := parse(name, text, f)
+	root, ok := parse(name, text, nil, f)
 	if ok {
 		w := walker{faults: f}
 		w.value(root, exclusionsShape())
@@ -45,7 +45,7 @@ func promotionShape() *shape {
 // class 3.
 func ParsePromotion(name string, text []byte) (*Promotion, error) {
 	f := &faults{}
-	root, ok := parse(name, text, f)
+	root, ok := parse(name, text, nil, f)
 	if ok {
 		w := walker{faults: f}
 		w.value(root, promotionShape())

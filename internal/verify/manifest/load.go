@@ -20,6 +20,8 @@ type Options struct {
 	CheckIDs []string
 	// Today is the evaluation date, YYYY-MM-DD. "" lets nothing expire.
 	Today string
+	// YAML parses a text that is no JSON. Nil is source.ParseYAML.
+	YAML source.Parser
 }
 
 // Version is the version of the format that is read.
@@ -35,7 +37,7 @@ func Load(text []byte, opt Options) (*Manifest, error) {
 		opt.Name = DefaultName
 	}
 	f := &faults{}
-	root, ok := parse(opt.Name, text, f)
+	root, ok := parse(opt.Name, text, opt.YAML, f)
 	if !ok {
 		return nil, f.errors(opt.Name, 2)
 	}

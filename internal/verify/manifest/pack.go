@@ -89,7 +89,7 @@ const reserved = "SHIP-"
 // it; the error is an *Errors of class 3.
 func ParsePack(name string, text []byte) (*PackFile, error) {
 	f := &faults{}
-	root, ok := parse(name, text, f)
+	root, ok := parse(name, text, nil, f)
 	if ok {
 		w := walker{faults: f}
 		w.value(root, packShape())

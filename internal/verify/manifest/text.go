@@ -21,14 +21,18 @@ func IsJSON(name string, text []byte) bool {
 	return len(text) > 0 && (text[0] == '{' || text[0] == '[')
 }
 
-// parse reads a file whose root is a mapping, or tells why it cannot.
-func parse(name string, text []byte, f *faults) (source.Value, bool) {
+// parse reads a file whose root is a mapping, or tells why it cannot. yaml parses
+// what is no JSON; nil is source.ParseYAML.
+func parse(name string, text []byte, yaml source.Parser, f *faults) (source.Value, bool) {
 	if len(text) > MaxFile {
 		f.add(nil, source.Position{}, TooLarge, "the file is over %d MiB", MaxFile>>20)
 		return source.Value{}, false
 	}
 	text, _ = source.TrimBOM(text)
-	read, language := source.ParseYAML, "YAML"
+	read, language := yaml, "YAML"
+	if read == nil {
+		read = source.ParseYAML
+	}
 	if IsJSON(name, text) {
 		read, language = source.ParseJSON, "JSON"
 	}
