@@ -133,7 +133,9 @@ func owedNow(o *request.Opened) []owedLine {
 			if w.Kind == request.OwedConsent && w.Answer != "" && w.Answer != artifact.Pending {
 				continue
 			}
-			i := slices.IndexFunc(list, func(l owedLine) bool { return l.Kind == w.Kind && l.Member == w.Member && l.Needed == w.Needed })
+			i := slices.IndexFunc(list, func(l owedLine) bool {
+				return l.Kind == w.Kind && l.Member == w.Member && l.Needed == w.Needed && l.Why == w.Why
+			})
 			if i < 0 {
 				list = append(list, owedLine{w, 1, consentsPath + url.PathEscape(w.ArtifactID)})
 				continue

@@ -330,7 +330,7 @@ func (r *Run) gapsBefore() *[]decision.Gap {
 		return nil
 	}
 	subject := &check.Subject{Surface: r.BaseSide.Surface, Today: r.Subject.Today, Packs: r.BaseSide.Packs, Diff: &delta.Actions{}}
-	gaps := decision.GapsBefore(decision.Input{Head: r.BaseSide.Surface, PolicyGaps: check.PolicyGaps(subject), ConfigPath: r.Input.ManifestPath, Each: r.Input.Each})
+	gaps := decision.GapsBefore(decision.Input{Head: r.BaseSide.Surface, PolicyGaps: check.PolicyGaps(subject), ConfigPath: r.Input.ManifestPath, Each: r.Input.Each, Other: r.HeadSide.Surface})
 	return &gaps
 }
 
@@ -345,6 +345,9 @@ func (r *Run) decide(baseline decision.BaselineDelta, before *[]decision.Gap) {
 		Summary: r.summary, ConfigPath: r.Input.ManifestPath,
 		Mode: r.Mode, FailOn: decision.FailOn(r.Input.Options.FailOn, severities(m.CI.FailOn), r.Mode),
 		NewOnly: r.Input.Options.NewOnly, Baseline: baseline, BaseGaps: before, Each: r.Input.Each,
+	}
+	if r.BaseSide != nil {
+		in.Other = r.BaseSide.Surface
 	}
 	r.Decision = decision.Decide(in)
 	r.ExitCode = r.Decision.FailPolicy.ExitCode

@@ -97,7 +97,7 @@ func requestList(s *session) *cobra.Command {
 	return lister[clan.Package]{
 		silent: true, use: "list", short: "List requests of your circles, newest first", path: "/v1/requests",
 		filters: []filter{{"circle", "circle_id", "only of this circle"}, {"member", "member_id", "only of this member"}, {"state", "state", "running or ended"}},
-		head:    []string{"REQUEST", "CIRCLE", "BY", "STATE", "STATUS", "INTENT", "STOPPED BY", "ASKED"},
+		head:    []string{"REQUEST", "CIRCLE", "BY", "STATE", "ANSWER", "INTENT", "STOPPED BY", "ASKED"},
 		row: func(p clan.Package) []string {
 			stop := ""
 			if p.Stop != nil {
@@ -326,7 +326,13 @@ func (s *session) showRequest(ctx context.Context, cl *client, id string) error 
 	if s.json {
 		err = s.printJSON(ans.body)
 	} else {
-		err = s.printPackage(&p)
+		var now outcomes
+		if p.State == clan.Ended {
+			now, err = outcomesOf(ctx, cl, id)
+		}
+		if err == nil {
+			err = s.printPackage(&p, now)
+		}
 	}
 	switch {
 	case err != nil:

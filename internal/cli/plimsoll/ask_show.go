@@ -2,13 +2,17 @@ package plimsoll
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
+	"plimsoll.dev/internal/api"
 	"plimsoll.dev/internal/pipeline/contract"
 	clan "plimsoll.dev/internal/request"
+	"plimsoll.dev/internal/request/artifact"
 	"plimsoll.dev/internal/request/envelope"
 )
 
@@ -56,9 +60,58 @@ func (s *session) strong(text string) string {
 	return "\x1b[1m" + text + "\x1b[0m"
 }
 
-// printPackage prints the answer to a request in plain words.
-func (s *session) printPackage(p *clan.Package) error {
-	state := inWords(string(p.Status))
+// outcomes is the artifacts of a request as they are now, by id. The answer says
+// how they were when the request ended.
+type outcomes map[string]outcome
+
+type outcome struct {
+	piece
+	Owed []clan.Owed
+}
+
+func outcomesOf(ctx context.Context, cl *client, request string) (outcomes, error) {
+	all, err := list[api.Outcome](ctx, cl, "/v1/artifacts", url.Values{"request_id": {request}}, 0)
+	if err != nil {
+		return nil, err
+	}
+	now := outcomes{}
+	for _, o := range all {
+		is := outcome{Owed: o.Owed}
+		if err := decode(o.Artifact, &is.piece); err != nil {
+			return nil, err
+		}
+		now[is.ID] = is
+	}
+	return now, nil
+}
+
+// later says how something stands now, beside how it was answered.
+func later(now, then string) string {
+	if now == then || now == "" {
+		return inWords(then)
+	}
+	return inWords(now) + "; " + inWords(then) + " when it was answered"
+}
+
+// waits is what the artifacts wait for, the most demanding first, or what became
+// of them; "" when none is known.
+func (n outcomes) waits() string {
+	has := map[string]bool{}
+	for _, is := range n {
+		has[is.Status] = true
+	}
+	for _, status := range []artifact.Status{artifact.WaitingForConsent, artifact.NeedsConfirmation, artifact.Confirmed, artifact.Draft} {
+		if has[string(status)] {
+			return string(status)
+		}
+	}
+	return ""
+}
+
+// printPackage prints the answer to a request in plain words, with what became of
+// its artifacts since.
+func (s *session) printPackage(p *clan.Package, now outcomes) error {
+	state := later(now.waits(), string(p.Status))
 	if p.State == clan.Running {
 		state = "goes on"
 	}
@@ -86,10 +139,19 @@ func (s *session) printPackage(p *clan.Package) error {
 			return err
 		}
 		out.WriteByte('\n')
+		owed := p.Owed
+		if is, known := now[a.ID]; known {
+			if owed = is.Owed; is.Version == a.Version {
+				is.Status = later(is.Status, a.Status)
+				a = is.piece
+			} else {
+				a.Status = fmt.Sprintf("%s; version %d is %s", inWords(a.Status), is.Version, inWords(is.Status))
+			}
+		}
 		if err := s.writePiece(out, &a); err != nil {
 			return err
 		}
-		s.writeOwed(out, &a, p.Owed)
+		s.writeOwed(out, &a, owed)
 	}
 	for _, c := range p.Contracts {
 		out.WriteByte('\n')

@@ -3,8 +3,10 @@ package decision
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/tool"
@@ -17,17 +19,36 @@ const maxWarnings = 3
 // cover counts what is known of one side and lists what is not. degraded is the
 // reason when the reading itself is too weak, "" otherwise.
 func cover(in *Input) (c Coverage, degraded string) {
-	b := &builder{in: in, seen: map[string]bool{}}
+	b := &builder{in: in, seen: map[issueKey]int{}}
 	c, degraded = b.cover()
-	slices.SortStableFunc(c.Gaps, func(x, y Gap) int {
+	// A gap is too large to be moved while sorting.
+	type row struct {
+		*Gap
+		family gapFamily
+		shared bool
+	}
+	rows := make([]row, len(c.Gaps))
+	for i := range c.Gaps {
+		rows[i] = row{&c.Gaps[i], families[c.Gaps[i].Kind], b.asked[i].shared}
+	}
+	slices.SortStableFunc(rows, func(x, y row) int {
 		return cmp.Or(
-			cmp.Compare(families[x.Kind], families[y.Kind]),
+			cmp.Compare(x.family, y.family),
 			strings.Compare(x.Subject, y.Subject), strings.Compare(x.Kind, y.Kind),
 			strings.Compare(text(x.SourceType), text(y.SourceType)), strings.Compare(text(x.SourceRef), text(y.SourceRef)),
 			strings.Compare(x.Why, y.Why),
 		)
 	})
-	attribute(c.Gaps, in.BaseGaps)
+	gaps := make([]Gap, len(rows))
+	had := map[gapKey]bool{}
+	for i, r := range rows {
+		gaps[i] = *r.Gap
+		if r.shared {
+			had[r.key()] = true
+		}
+	}
+	attribute(gaps, had, in.BaseGaps)
+	c.Gaps = gaps
 	return c, degraded
 }
 
@@ -44,27 +65,36 @@ func (b *builder) cover() (c Coverage, degraded string) {
 	if in.Head == nil {
 		return c, ""
 	}
-	b.index()
-	c.countTools(in.Head)
+	if !b.bare {
+		b.index()
+		c.countTools(in.Head, b.named)
+	}
 
 	b.graph(&c)
 	b.actions(&c)
 	b.policies(&c)
 	degraded = b.extraction(&c)
 
+	c.Gaps = make([]Gap, len(b.asked))
 	in.Each.Do(len(b.asked), func(n int) {
-		q := &b.asked[n]
-		g := &b.gaps[q.gap]
+		q, g := &b.asked[n], &c.Gaps[n]
+		if q.warned != nil {
+			*g = b.warningGap(q.warned)
+			return
+		}
 		if *g = b.row(q.issue); !b.bare {
 			g.Next = b.answer(q.issue)
 		}
 	})
-	c.Gaps = append(c.Gaps, b.gaps...)
 	return c, degraded
 }
 
-func (c *Coverage) countTools(head *effect.Surface) {
-	names := map[string]int{}
+func (c *Coverage) countTools(head *effect.Surface, named map[string]int) {
+	for _, n := range named {
+		if n > 1 {
+			c.Identity.AmbiguousNames++
+		}
+	}
 	for _, t := range head.Catalog {
 		c.Identity.Tools++
 		c.Identity.Observations += max(len(t.Observations), 1)
@@ -73,9 +103,6 @@ func (c *Coverage) countTools(head *effect.Surface) {
 		}
 		if len(t.Issues) == 0 {
 			c.Identity.Eligible++
-		}
-		if names[t.Name]++; names[t.Name] == 2 {
-			c.Identity.AmbiguousNames++
 		}
 		c.Binding.Catalog++
 		switch head.Reach[t.ID] {
@@ -93,35 +120,42 @@ func (c *Coverage) countTools(head *effect.Surface) {
 // builder makes one gap of each issue, wherever it is reported.
 type builder struct {
 	in    *Input
-	tools map[string]*effect.Tool // by id
-	named map[[2]string]int       // catalog tools by name and source; the source "" counts all of the name
-	names []string                // of the catalog, sorted, each once
-	holds map[string]string       // by tool id: the agent, first by name, whose list may hold the tool
-	seen  map[string]bool
-	gaps  []Gap
+	named map[string]int           // how many catalog tools have a name
+	twins func() map[[2]string]int // of names that several have: how many of a name are of one source
+	names func() []string          // of the catalog, sorted, each once
+	holds map[string]string        // by tool id: the agent, first by name, whose list may hold the tool
+	seen  map[issueKey]int         // into asked
 	asked []asked
 	last  int  // the manifest's last line
 	bare  bool // gaps are without their answers
 }
 
-// asked is an issue and the gap that is kept for it.
+// asked is what becomes one gap: an issue, or a source that warned.
 type asked struct {
-	issue *effect.Issue
-	gap   int
+	issue  *effect.Issue
+	warned *warned
+	shared bool // the other side has the same issue of the same tool
 }
 
+// issueKey tells whether two issues are one.
+type issueKey struct{ kind, subject, toolID, sourceType, sourceRef, why, path string }
+
 func (b *builder) index() {
-	b.tools = make(map[string]*effect.Tool, len(b.in.Head.Catalog))
-	b.named = map[[2]string]int{}
-	for _, t := range b.in.Head.Catalog {
-		b.tools[t.ID] = t
-		b.named[[2]string{t.Name}]++
-		if t.Origin.SourceID != "" {
-			b.named[[2]string{t.Name, t.Origin.SourceID}]++
-		}
-		b.names = append(b.names, t.Name)
+	catalog := b.in.Head.Catalog
+	b.named = make(map[string]int, len(catalog))
+	for _, t := range catalog {
+		b.named[t.Name]++
 	}
-	b.names = unique(b.names)
+	b.twins = sync.OnceValue(func() map[[2]string]int {
+		twins := map[[2]string]int{}
+		for _, t := range catalog {
+			if b.named[t.Name] > 1 && t.Origin.SourceID != "" {
+				twins[[2]string{t.Name, t.Origin.SourceID}]++
+			}
+		}
+		return twins
+	})
+	b.names = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(b.named)) })
 	if m := b.in.Head.Manifest; m != nil {
 		b.last = lastLine(m)
 	}
@@ -139,17 +173,20 @@ func (b *builder) index() {
 	}
 }
 
-// add lists an issue once and says whether it was new.
-func (b *builder) add(i *effect.Issue) bool {
-	key := strings.Join([]string{i.Kind, i.Subject, i.ToolID, i.SourceType, i.SourceRef, i.Why, strings.Join(i.Path, "/")}, "\x00")
-	if b.seen[key] {
+// add lists an issue once and says whether it was new. shared is as in asked.
+func (b *builder) add(i *effect.Issue, shared bool) bool {
+	key := issueKey{i.Kind, i.Subject, i.ToolID, i.SourceType, i.SourceRef, i.Why, strings.Join(i.Path, "/")}
+	if n, seen := b.seen[key]; seen {
+		b.asked[n].shared = b.asked[n].shared || shared
 		return false
 	}
-	b.seen[key] = true
-	b.asked = append(b.asked, asked{i, len(b.gaps)})
-	b.gaps = append(b.gaps, Gap{})
+	b.seen[key] = len(b.asked)
+	b.asked = append(b.asked, asked{issue: i, shared: shared})
 	return true
 }
+
+// shares says whether the other side has this tool and all that is known of it.
+func (b *builder) shares(t *effect.Tool) bool { return t != nil && b.in.Other != nil && b.in.Other.Shares(t) }
 
 // graph lists what keeps the binding graph from being known. A graph that is
 // not eligible and names no reason is a reason by itself.
@@ -160,12 +197,16 @@ func (b *builder) graph(c *Coverage) {
 		issues = []effect.Issue{{Kind: "missing_binding_evidence", Subject: "root", Why: "Nothing shows which tools the agent reaches."}}
 	}
 	for n := range issues {
-		b.list(c, &issues[n])
+		b.list(c, &issues[n], false)
 	}
 }
 
-// list takes one issue up and counts it in its family.
-func (b *builder) list(c *Coverage, i *effect.Issue) {
+// list takes one issue up and counts it in its family. What is shared is left out
+// of gaps that are only asked what the other side had besides.
+func (b *builder) list(c *Coverage, i *effect.Issue, shared bool) {
+	if b.bare && shared {
+		return
+	}
 	if _, known := families[i.Kind]; !known {
 		// A kind that the schema does not have must not vanish: the surface is not
 		// understood, and that is what the reader learns.
@@ -174,7 +215,7 @@ func (b *builder) list(c *Coverage, i *effect.Issue) {
 		i.Why = fmt.Sprintf("%s (%s)", i.Why, i.Kind)
 		i.Kind = "incomplete_surface"
 	}
-	if !b.add(i) {
+	if !b.add(i, shared) {
 		return
 	}
 	switch families[i.Kind] {
@@ -199,8 +240,12 @@ func (b *builder) list(c *Coverage, i *effect.Issue) {
 // tool is reached is then the question.
 func (b *builder) actions(c *Coverage) {
 	for _, t := range b.in.Head.Catalog {
+		if len(t.Issues) == 0 {
+			continue
+		}
+		shared := b.shares(t)
 		for n := range t.Issues {
-			b.list(c, &t.Issues[n])
+			b.list(c, &t.Issues[n], shared)
 		}
 	}
 	for _, a := range b.in.Head.Actions {
@@ -209,7 +254,7 @@ func (b *builder) actions(c *Coverage) {
 			c.Semantic.Eligible++
 			continue
 		}
-		open, concern := false, false
+		open, concern, shared := false, false, b.shares(a.Tool)
 		for n := range a.Assessment.Issues {
 			i := &a.Assessment.Issues[n]
 			if i.Concern {
@@ -217,7 +262,7 @@ func (b *builder) actions(c *Coverage) {
 				continue
 			}
 			open = true
-			b.list(c, i)
+			b.list(c, i, shared)
 		}
 		switch {
 		case open:
@@ -228,20 +273,21 @@ func (b *builder) actions(c *Coverage) {
 				Kind: "incomplete_surface", Subject: a.Tool.Name, ToolID: a.Tool.ID,
 				SourceID: a.Tool.Origin.SourceID, SourceType: a.Tool.Origin.Type, SourceRef: a.Tool.Origin.Ref,
 				Why: "The action is not known well enough to pass.",
-			})
+			}, shared)
 		case len(a.Tool.Issues) == 0 && b.in.Head.Graph.Eligible:
 			b.list(c, &effect.Issue{
 				Kind: "incomplete_tool_identity", Subject: a.Tool.Name, ToolID: a.Tool.ID,
 				SourceID: a.Tool.Origin.SourceID, SourceType: a.Tool.Origin.Type, SourceRef: a.Tool.Origin.Ref,
 				Why: "It is not clear which tool this action is, or who may call it.",
-			})
+			}, false) // the other side may have another graph
 		}
 	}
 }
 
 func (b *builder) policies(c *Coverage) {
 	for n := range b.in.PolicyGaps {
-		b.list(c, &b.in.PolicyGaps[n])
+		i := &b.in.PolicyGaps[n]
+		b.list(c, i, b.shares(b.in.Head.Tool(i.ToolID)))
 	}
 }
 
@@ -264,7 +310,7 @@ func (b *builder) extraction(c *Coverage) string {
 		if groups[i].missing && missing == "" {
 			missing = groups[i].name
 		}
-		b.gaps = append(b.gaps, b.warningGap(&groups[i]))
+		b.asked = append(b.asked, asked{warned: &groups[i]})
 	}
 
 	reason := ""
@@ -284,19 +330,19 @@ func (b *builder) extraction(c *Coverage) string {
 			b.add(&effect.Issue{
 				Kind: "low_confidence_tool", Subject: t.Name, ToolID: t.ID, SourceType: t.Origin.Type, SourceRef: t.Origin.Ref,
 				Why: "The tool was read with low confidence.",
-			})
+			}, false)
 		}
 	}
 	return reason
 }
 
 // attribute says of each gap whether this change brought it in. The verdict is
-// the same either way: an inherited gap is a gap (Appendix B).
-func attribute(gaps []Gap, base *[]Gap) {
+// the same either way: an inherited gap is a gap (Appendix B). The base had the
+// gaps of had, and its own.
+func attribute(gaps []Gap, had map[gapKey]bool, base *[]Gap) {
 	if base == nil {
 		return
 	}
-	had := map[string]bool{}
 	for i := range *base {
 		had[(*base)[i].key()] = true
 	}
@@ -315,10 +361,10 @@ const (
 	Inherited  = " It was there before this change."
 )
 
-// key tells whether two gaps are the same gap on both sides.
-func (g *Gap) key() string {
-	return strings.Join([]string{g.Kind, g.Subject, text(g.SourceType), text(g.SourceRef)}, "\x00")
-}
+// gapKey tells whether two gaps are the same gap on both sides.
+type gapKey struct{ kind, subject, sourceType, sourceRef string }
+
+func (g *Gap) key() gapKey { return gapKey{g.Kind, g.Subject, text(g.SourceType), text(g.SourceRef)} }
 
 func text(s *string) string {
 	if s == nil {

@@ -214,9 +214,11 @@ type Input struct {
 
 	Each tool.Each // does independent work; nil for one after the other
 
-	// BaseGaps are the gaps of the base side; nil without one. They only say who
-	// brought a gap in, they change no verdict (Appendix B, "Docs-only turns").
+	// BaseGaps are the gaps of the base side, as GapsBefore has them; nil without
+	// one. They only say who brought a gap in, they change no verdict (Appendix B,
+	// "Docs-only turns").
 	BaseGaps *[]Gap
+	Other    *effect.Surface // the other side of the change; nil without one
 }
 
 // FailOn is the severities that fail a strict run: the flag's if given, else
@@ -260,9 +262,10 @@ func Decide(in Input) *Decision {
 }
 
 // GapsBefore are the gaps of the base, in any order and without the answers that
-// they ask for: nobody answers for what was.
+// they ask for: nobody answers for what was. What the base shares with the other
+// side is left out: it is that side's too.
 func GapsBefore(in Input) []Gap {
-	b := &builder{in: &in, seen: map[string]bool{}, bare: true}
+	b := &builder{in: &in, seen: map[issueKey]int{}, bare: true}
 	coverage, _ := b.cover()
 	return coverage.Gaps
 }

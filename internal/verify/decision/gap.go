@@ -129,18 +129,18 @@ func (b *builder) row(i *effect.Issue) Gap {
 	subject := i.Subject
 	if subject == "" {
 		subject = "agent"
-		if t := b.tools[i.ToolID]; t != nil {
+		if t := b.in.Head.Tool(i.ToolID); t != nil {
 			subject = t.Name
 		}
 	}
-	return Gap{Kind: i.Kind, Subject: subject, SourceType: orNull(i.SourceType), SourceRef: orNull(i.SourceRef), Why: redact.Text(sentence(i.Why))}
+	return Gap{Kind: i.Kind, Subject: subject, SourceType: orNull(&i.SourceType), SourceRef: orNull(&i.SourceRef), Why: redact.Text(sentence(i.Why))}
 }
 
-func orNull(s string) *string {
-	if s == "" {
+func orNull(s *string) *string {
+	if *s == "" {
 		return nil
 	}
-	return &s
+	return s
 }
 
 // answer is the one key that closes a gap, by its kind.

@@ -215,7 +215,7 @@ func push(at string, value any) Edit {
 // selects is the selector of a tool with no more than it takes to name exactly
 // one (§5.4).
 func (b *builder) selects(i *effect.Issue) object {
-	t := b.tools[i.ToolID]
+	t := b.in.Head.Tool(i.ToolID)
 	if t == nil {
 		o := object{{Key: "tool", Value: cmp.Or(i.Subject, review)}}
 		if i.ToolID != "" {
@@ -224,9 +224,9 @@ func (b *builder) selects(i *effect.Issue) object {
 		return o
 	}
 	switch {
-	case b.named[[2]string{t.Name}] <= 1:
+	case b.named[t.Name] <= 1:
 		return object{{Key: "tool", Value: t.Name}}
-	case t.Origin.SourceID != "" && b.named[[2]string{t.Name, t.Origin.SourceID}] <= 1:
+	case t.Origin.SourceID != "" && b.twins()[[2]string{t.Name, t.Origin.SourceID}] <= 1:
 		return object{{Key: "tool", Value: t.Name}, {Key: "source_id", Value: t.Origin.SourceID}}
 	}
 	return object{{Key: "tool_id", Value: t.ID}}
@@ -284,7 +284,7 @@ func (b *builder) authority(i *effect.Issue, kind string) Next {
 	scopes := canonical.Member{Key: "scopes", Value: []any{review}}
 	mode := func(m string, more ...canonical.Member) object { return with(object{{Key: "mode", Value: m}}, more...) }
 
-	if t := b.tools[i.ToolID]; i.Kind == "partial_authority_evidence" && t != nil && i.Key != "action_surface.actions[].authority" {
+	if t := b.in.Head.Tool(i.ToolID); i.Kind == "partial_authority_evidence" && t != nil && i.Key != "action_surface.actions[].authority" {
 		// The source says one half. A declaration of the action may not replace it
 		// (§6.3): the source says the rest, for one tool or for all of its tools.
 		row := b.sourceRow(t.Origin.SourceID)
@@ -362,7 +362,7 @@ func (b *builder) inventory(i *effect.Issue, kind, framework string) Next {
 // the list. A tool of code is listed beside it, and a person says that both are
 // the same: nothing is joined by name (§5.4).
 func (b *builder) tool(i *effect.Issue, kind string) Next {
-	t := b.tools[i.ToolID]
+	t := b.in.Head.Tool(i.ToolID)
 	switch {
 	case t == nil || t.Origin.SourceID == "" || t.Wildcard() && !isList(t.Origin.Type):
 		return b.inventory(i, kind, i.SourceType)
@@ -405,7 +405,7 @@ func isList(sourceType string) bool {
 }
 
 func (b *builder) sourceID(i *effect.Issue) string {
-	if t := b.tools[i.ToolID]; t != nil && i.SourceID == "" {
+	if t := b.in.Head.Tool(i.ToolID); t != nil && i.SourceID == "" {
 		return t.Origin.SourceID
 	}
 	return i.SourceID

@@ -42,7 +42,7 @@ func (b *builder) binding(i *effect.Issue, kind string) Next {
 	if i.Kind == "conflicting_binding_evidence" {
 		why = "The declaration and the code do not agree; a person who knows the agent corrects the one that is wrong."
 	}
-	tools := b.names
+	tools := b.names()
 	if len(i.Candidates) > 0 && i.Kind != "unresolved_agent_binding" && i.Kind != "incomplete_handoff_graph" {
 		tools = unique(i.Candidates)
 	}
@@ -139,7 +139,7 @@ func (b *builder) boundTool(i *effect.Issue, kind string) Next {
 func (b *builder) identity(i *effect.Issue, kind string) Next {
 	const why = "Observations are joined by a statement of a person, never by their name."
 	primary, other := object{{Key: "source_id", Value: review}, {Key: "tool", Value: review}}, object{{Key: "source_id", Value: review}, {Key: "tool", Value: review}}
-	if t := b.tools[i.ToolID]; t != nil && t.Origin.SourceID != "" {
+	if t := b.in.Head.Tool(i.ToolID); t != nil && t.Origin.SourceID != "" {
 		primary = object{{Key: "source_id", Value: t.Origin.SourceID}, {Key: "tool", Value: t.Name}}
 	}
 	row := object{
@@ -168,7 +168,7 @@ func (b *builder) identified(i *effect.Issue) (row int, ok bool) {
 		n, err := strconv.Atoi(i.Path[2])
 		return n, err == nil
 	}
-	t, m := b.tools[i.ToolID], b.in.Head.Manifest
+	t, m := b.in.Head.Tool(i.ToolID), b.in.Head.Manifest
 	if t == nil || m == nil {
 		return 0, false
 	}
@@ -211,7 +211,7 @@ func (b *builder) selector(i *effect.Issue, kind string) Next {
 // source, or the id when two of one source share the name.
 func (b *builder) qualifier(i *effect.Issue) (key string, accepted []string) {
 	if len(i.Candidates) == 0 {
-		return "tool", b.names
+		return "tool", b.names()
 	}
 	accepted = unique(i.Candidates)
 	switch {

@@ -302,6 +302,23 @@ func (s *Surface) ActionOf(t *Tool) *Action {
 	return s.Action(t.ID)
 }
 
+// Tool is the tool with an id, or nil.
+func (s *Surface) Tool(id string) *Tool {
+	if s.tools != nil {
+		return s.tools[id]
+	}
+	for _, t := range s.Catalog {
+		if t.ID == id {
+			return t
+		}
+	}
+	return nil
+}
+
+// Shares says whether the side has the very tool of the other side: it was judged
+// once, under the same circumstances, and both have one action of it.
+func (s *Surface) Shares(t *Tool) bool { return s.judged && s.tools[t.ID] == t }
+
 // Action is the action of the tool with an id, or nil.
 func (s *Surface) Action(toolID string) *Action {
 	if s.judged {
