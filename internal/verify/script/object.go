@@ -120,7 +120,7 @@ func (f *File) signature(i int) (*Func, int) {
 // function reads a function expression or an arrow function; nil when none
 // begins here.
 func (p *parser) function() *Expr {
-	e, i := p.at(Function), p.i
+	first, i := p.i, p.i
 	if p.tok().isWord("async") && !p.ahead(1).newline && !p.ahead(1).is("=>") {
 		i++
 	}
@@ -141,8 +141,8 @@ func (p *parser) function() *Expr {
 		if fn == nil {
 			return nil
 		}
-		e.Fn, p.i = fn, next
-		return e
+		p.i = next
+		return p.fn(first, fn)
 	}
 	params, body := p.arrow(i)
 	if body < 0 {
@@ -156,8 +156,12 @@ func (p *parser) function() *Expr {
 	} else {
 		fn.Result = p.assignment()
 	}
-	e.Fn = fn
-	return e
+	return p.fn(first, fn)
+}
+
+// fn is a function that began at token i.
+func (p *parser) fn(i int, fn *Func) *Expr {
+	return &Expr{Kind: Function, Fn: fn, At: i, Pos: p.tokens[i].pos()}
 }
 
 // arrow is the parameters of the arrow function that begins at i and the token

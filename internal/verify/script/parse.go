@@ -16,7 +16,13 @@ func (p *parser) tok() *token        { return p.ahead(0) }
 func (p *parser) ahead(n int) *token { return &p.tokens[min(p.i+n, len(p.tokens)-1)] }
 func (p *parser) at(kind Kind) *Expr { return &Expr{Kind: kind, At: p.i, Pos: p.tok().pos()} }
 func (p *parser) unknown(a ...*Expr) *Expr {
-	e := p.at(Unknown)
+	return p.begun(p.i, a...)
+}
+
+// begun is what began at token i and is nothing else than its parts. It is made
+// when that is known: most values are their own operand at every level.
+func (p *parser) begun(i int, a ...*Expr) *Expr {
+	e := &Expr{Kind: Unknown, At: i, Pos: p.tokens[min(i, len(p.tokens)-1)].pos()}
 	for _, arg := range a {
 		if arg != nil {
 			e.Args = append(e.Args, arg)
@@ -42,7 +48,7 @@ func (p *parser) assignment() *Expr {
 	if fn := p.function(); fn != nil {
 		return fn
 	}
-	start := p.unknown()
+	first := p.i
 	left := p.binary()
 	t := p.tok()
 	switch {
@@ -50,16 +56,15 @@ func (p *parser) assignment() *Expr {
 		p.i++
 		then := p.assignment()
 		if !p.tok().is(":") {
-			start.Args = []*Expr{left, then}
-			return start
+			return p.begun(first, left, then)
 		}
 		p.i++
-		start.Kind, start.X, start.Args = Condition, left, []*Expr{then, p.assignment()}
-		return start
+		e := p.begun(first, then, p.assignment())
+		e.Kind, e.X = Condition, left
+		return e
 	case t.sort == sign && slices.Contains(assigns, t.text):
 		p.i++
-		start.Args = []*Expr{left, p.assignment()}
-		return start
+		return p.begun(first, left, p.assignment())
 	}
 	return left
 }
@@ -84,8 +89,9 @@ var operators = []string{
 // binary reads operands and operators without regard to precedence: only
 // chains of + and of ?? and || mean something here.
 func (p *parser) binary() *Expr {
-	start := p.unknown()
-	operands := []*Expr{p.unary()}
+	first := p.i
+	operand := p.unary()
+	var operands []*Expr
 	plus, either := true, true
 	for {
 		t := p.tok()
@@ -95,23 +101,27 @@ func (p *parser) binary() *Expr {
 		}
 		plus = plus && t.is("+")
 		either = either && (t.is("??") || t.is("||"))
+		if operands == nil {
+			operands = []*Expr{operand}
+		}
 		p.i++
 		for p.tok().glued {
 			p.i++
 		}
 		operands = append(operands, p.unary())
 	}
-	if len(operands) == 1 {
-		return operands[0]
+	if operands == nil {
+		return operand
 	}
-	start.Args = operands
+	e := p.begun(first)
+	e.Args = operands
 	switch {
 	case plus:
-		start.Kind = Concat
+		e.Kind = Concat
 	case either:
-		start.Kind = Either
+		e.Kind = Either
 	}
-	return start
+	return e
 }
 
 // unary reads prefix operators, and the casts of TypeScript around them.
@@ -129,29 +139,28 @@ func (p *parser) unary() *Expr {
 }
 
 func (p *parser) prefix() *Expr {
-	t, start := p.tok(), p.unknown()
+	t, first := p.tok(), p.i
 	switch {
 	case t.is("-") && p.ahead(1).sort == numeric:
 		p.i++
 		e := p.postfix()
 		if e.Kind != Number {
-			start.Args = []*Expr{e}
-			return start
+			return p.begun(first, e)
 		}
-		e.Text, e.At, e.Pos = plainNumber("-"+e.Text), start.At, start.Pos
+		e.Text, e.At, e.Pos = plainNumber("-"+e.Text), first, p.tokens[first].pos()
 		return e
 	case t.sort == sign && slices.Contains([]string{"!", "~", "+", "-", "++", "--"}, t.text),
 		t.sort == word && slices.Contains([]string{"typeof", "void", "delete", "yield"}, t.text):
 		p.i++
-		start.Args = []*Expr{p.unary()}
-		return start
+		return p.begun(first, p.unary())
 	case t.isWord("await") && !p.ahead(1).is("=>"):
 		p.i++
 		return p.unary()
 	case t.is("..."):
 		p.i++
-		start.Kind, start.X = Spread, p.assignment()
-		return start
+		e := p.begun(first)
+		e.Kind, e.X = Spread, p.assignment()
+		return e
 	case t.is("<"): // an old cast
 		if j := p.angles(p.i); j > 0 {
 			p.i = j
