@@ -324,13 +324,19 @@ func (r *Run) judge() error {
 	return nil
 }
 
-// gapsBefore are the gaps that the base had; nil without a base.
+// gapsBefore are the gaps that the base had besides those of what the head has
+// alike; nil without a base.
 func (r *Run) gapsBefore() *[]decision.Gap {
 	if r.BaseSide == nil {
 		return nil
 	}
-	subject := &check.Subject{Surface: r.BaseSide.Surface, Today: r.Subject.Today, Packs: r.BaseSide.Packs, Diff: &delta.Actions{}}
-	gaps := decision.GapsBefore(decision.Input{Head: r.BaseSide.Surface, PolicyGaps: check.PolicyGaps(subject), ConfigPath: r.Input.ManifestPath, Each: r.Input.Each, Other: r.HeadSide.Surface})
+	base, head := r.BaseSide.Surface, r.HeadSide.Surface
+	own := *base
+	own.Actions = slices.DeleteFunc(slices.Clone(base.Actions), func(a *effect.Action) bool { return head.Shares(a.Tool) })
+	subject := &check.Subject{Surface: &own, Today: r.Subject.Today, Packs: r.BaseSide.Packs, Diff: &delta.Actions{}}
+	gaps := decision.GapsBefore(decision.Input{
+		Head: base, Other: head, PolicyGaps: check.PolicyGaps(subject), ConfigPath: r.Input.ManifestPath, Each: r.Input.Each,
+	})
 	return &gaps
 }
 

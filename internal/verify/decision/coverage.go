@@ -186,7 +186,9 @@ func (b *builder) add(i *effect.Issue, shared bool) bool {
 }
 
 // shares says whether the other side has this tool and all that is known of it.
-func (b *builder) shares(t *effect.Tool) bool { return t != nil && b.in.Other != nil && b.in.Other.Shares(t) }
+func (b *builder) shares(t *effect.Tool) bool {
+	return t != nil && b.in.Other != nil && b.in.Other.Shares(t)
+}
 
 // graph lists what keeps the binding graph from being known. A graph that is
 // not eligible and names no reason is a reason by itself.

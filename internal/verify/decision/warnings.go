@@ -175,6 +175,7 @@ func (b *builder) warningGap(w *warned) Gap {
 	}
 	g := b.row(&issue)
 	switch {
+	case b.bare:
 	case w.code == UndeclaredSource:
 		g.Next = b.declareSources(w)
 	case w.code == UnboundNewTool:
