@@ -61,6 +61,7 @@ type File struct {
 	src    string
 	lines  []int // offsets of the lines' first bytes, made when asked for
 	scopes map[Node]*Scope
+	way    []passed // through the whole module, made when asked for
 }
 
 // Parse reads one module. The text is UTF-8, with or without a byte order mark;

@@ -12,9 +12,45 @@ func Inspect(n Node, visit func(Node) bool) {
 
 func (f *File) each(do func(Node)) { eachStmt(f.Body, do) }
 
-// Inspect walks over the whole module.
+// largeModule is how many bytes make a module large: the way through it is not
+// remembered, which would take half as much memory again as the module.
+const largeModule = 1 << 20
+
+// Inspect walks over the whole module. The way is remembered: a reader goes
+// through a module for one thing after the other.
 func (f *File) Inspect(visit func(Node) bool) {
-	f.each(func(n Node) { Inspect(n, visit) })
+	if len(f.src) > largeModule {
+		f.each(func(n Node) { Inspect(n, visit) })
+		return
+	}
+	if f.way == nil {
+		f.walk()
+	}
+	for i := 0; i < len(f.way); {
+		if visit(f.way[i].node) {
+			i++
+		} else {
+			i = f.way[i].past
+		}
+	}
+}
+
+// passed is a node on the way through a module, and where what is below it ends.
+type passed struct {
+	node Node
+	past int
+}
+
+func (f *File) walk() {
+	f.way = make([]passed, 0, 64)
+	var pass func(Node)
+	pass = func(n Node) {
+		at := len(f.way)
+		f.way = append(f.way, passed{node: n})
+		children(n, pass)
+		f.way[at].past = len(f.way)
+	}
+	f.each(pass)
 }
 
 func eachStmt(body []Stmt, do func(Node)) {
