@@ -125,8 +125,12 @@ func (w *watched) end() {
 	}
 }
 
-// Open opens a name and remembers what was there.
+// Open opens a name and remembers what was there. A folder that was opened just
+// before is not listed again: whoever walks through one asks first what it is.
 func (w *watched) Open(name string) (fs.File, error) {
+	if n := len(w.seen); n > 0 && w.seen[n-1].name == name && w.seen[n-1].folder != nil {
+		return w.folder(&w.seen[n-1]), nil
+	}
 	s, ok := look(w.tree, name)
 	if !ok {
 		w.lost = true
@@ -138,7 +142,11 @@ func (w *watched) Open(name string) (fs.File, error) {
 	if s.folder == nil {
 		return w.tree.Open(name)
 	}
-	return &watchedFolder{info: s.folder, of: w, left: s.entries}, nil
+	return w.folder(&s), nil
+}
+
+func (w *watched) folder(s *seen) fs.File {
+	return &watchedFolder{info: s.folder, of: w, left: s.entries}
 }
 
 // watchedFolder lists what was remembered.

@@ -197,3 +197,26 @@ func TestManySourcesAreReadOneByOneOnceTheyAreTooMany(t *testing.T) {
 		t.Errorf("%v, %v: two readings differ", failed, err)
 	}
 }
+
+// counted counts how often each name is opened.
+type counted struct {
+	texts
+	opened map[string]int
+}
+
+func (c counted) Open(name string) (fs.File, error) {
+	c.opened[name]++
+	return c.texts.Open(name)
+}
+
+func TestAFolderOfASourceIsListedOnce(t *testing.T) {
+	tree := counted{desk(), map[string]int{}}
+	if _, _, err := reader.ReadLike(deskManifest, tree, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"desk", "servers"} {
+		if n := tree.opened[name]; n != 1 {
+			t.Errorf("%s was opened %d times", name, n)
+		}
+	}
+}
