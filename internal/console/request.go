@@ -121,11 +121,12 @@ func standsNow(o *request.Opened) requestState {
 // owedLine is what is owed, and how often.
 type owedLine struct {
 	request.Owed
+	Of   envelope.ArtifactType
 	N    int
 	Path string // where to see to it
 }
 
-// owedNow is what is owed now, the same of several artifacts once.
+// owedNow is what is owed now, the same of several artifacts of one type once.
 func owedNow(o *request.Opened) []owedLine {
 	list := []owedLine{}
 	for _, a := range o.Artifacts {
@@ -134,10 +135,10 @@ func owedNow(o *request.Opened) []owedLine {
 				continue
 			}
 			i := slices.IndexFunc(list, func(l owedLine) bool {
-				return l.Kind == w.Kind && l.Member == w.Member && l.Needed == w.Needed && l.Why == w.Why
+				return l.Kind == w.Kind && l.Of == a.Type && l.Member == w.Member && l.Needed == w.Needed && l.Why == w.Why
 			})
 			if i < 0 {
-				list = append(list, owedLine{w, 1, consentsPath + url.PathEscape(w.ArtifactID)})
+				list = append(list, owedLine{w, a.Type, 1, consentsPath + url.PathEscape(w.ArtifactID)})
 				continue
 			}
 			list[i].N++
