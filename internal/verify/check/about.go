@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,6 +60,17 @@ func about(t *effect.Tool) Finding {
 		f.Provenance = ASTExtraction
 	}
 	return f
+}
+
+// add appends one of many findings, of which so many may still come, this one
+// among them. A finding is large: a list that grows step by step takes several
+// times its memory, while room that is not needed is never touched.
+func add(found []Finding, f Finding, left int) []Finding {
+	const many = 64
+	if n := len(found); n == cap(found) && n >= many {
+		found = slices.Grow(found, left)
+	}
+	return append(found, f)
 }
 
 // inManifest is a finding that points at the value of the manifest under the

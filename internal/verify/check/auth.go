@@ -168,9 +168,9 @@ func scopesOf(s *Subject, t *effect.Tool) []string {
 func riskTags(t *effect.Tool) []string { return t.Tags(tool.Medium) }
 
 func scopeCoverage(s *Subject) []Finding {
-	granted := s.Manifest.Permissions.Scopes
+	granted, tools := s.Manifest.Permissions.Scopes, s.Tools()
 	var found []Finding
-	for _, t := range s.Tools() {
+	for i, t := range tools {
 		needed := scopesOf(s, t)
 		var missing []string
 		for _, scope := range needed {
@@ -185,7 +185,7 @@ func scopeCoverage(s *Subject) []Finding {
 		f.Title = t.Name + " requires scopes not declared in the manifest"
 		f.Evidence = map[string]any{"tool_scopes": needed, "manifest_scopes": granted, "missing_scopes": missing}
 		f.Repair = grantScope(s, missing)
-		found = append(found, f)
+		found = add(found, f, len(tools)-i)
 	}
 	return found
 }

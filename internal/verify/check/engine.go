@@ -50,7 +50,7 @@ type Evaluation struct {
 // overrides, the heuristics filter, the baseline, and the order of the report
 // (§7.1). The same subject and options give the same evaluation.
 func Evaluate(s *Subject, opt Options) (*Evaluation, error) {
-	e := &engine{subject: s, manifest: s.Manifest, opt: opt, checks: map[string]*Check{}}
+	e := &engine{subject: s, manifest: s.Manifest, opt: opt, checks: map[string]*Check{}, docs: map[*Check]string{}}
 	if e.manifest == nil {
 		e.manifest = &manifest.Manifest{}
 	}
@@ -61,8 +61,13 @@ func Evaluate(s *Subject, opt Options) (*Evaluation, error) {
 	catalogue := Catalogue()
 	byCheck := make([][]Finding, len(catalogue))
 	opt.Each.Do(len(catalogue), func(i int) { byCheck[i] = catalogue[i].Find(s) })
+	total := len(opt.Extra)
+	for i := range byCheck {
+		total += len(byCheck[i])
+	}
+	found = slices.Grow(found, total)
 	for i, c := range catalogue {
-		e.checks[c.ID] = c
+		e.checks[c.ID], e.docs[c] = c, DocsURL(c, c.ID)
 		found = append(found, byCheck[i]...)
 		for i := range opt.Extra {
 			if f := opt.Extra[i]; f.CheckID == c.ID {
@@ -118,6 +123,7 @@ type engine struct {
 	manifest *manifest.Manifest
 	opt      Options
 	checks   map[string]*Check
+	docs     map[*Check]string // addresses of pages
 	waivers  []manifest.Ignore
 }
 
@@ -141,7 +147,7 @@ func (e *engine) complete(f *Finding) (err error) {
 	f.Evidence = finite(f.Evidence).(map[string]any)
 	suppress(f, e.waivers)
 	f.Severity = overridden(c, f.CheckID, f.Severity, e.manifest)
-	f.DocsURL = DocsURL(c, f.CheckID)
+	f.DocsURL = e.docs[c]
 	if e.opt.Patches {
 		remedy(c, f) // what the words of a manual patch depend on
 		suggest(f, e.manifest, e.opt.Dir)
@@ -177,18 +183,39 @@ func (e *engine) filter(found []Finding) (kept, aside []Finding) {
 // first. Two that agree in everything the suffix covers are one finding; the
 // graver one stands for both.
 func identify(found []Finding) ([]Finding, error) {
-	slices.SortStableFunc(found, byReportOrder)
-	times := map[string]int{}
+	order := make([]*Finding, len(found)) // a finding is too large to be moved while sorting
+	times := make(map[string]int, len(found))
 	for i := range found {
-		times[found[i].Fingerprint]++
+		f := &found[i]
+		order[i], f.ID = f, f.Fingerprint
+		times[f.Fingerprint]++
 	}
+	slices.SortStableFunc(order, byReportOrder)
+	if len(times) < len(found) {
+		var err error
+		if order, err = apart(order, times); err != nil {
+			return nil, err
+		}
+		slices.SortStableFunc(order, func(a, b *Finding) int { return cmp.Or(byReportOrder(a, b), strings.Compare(a.ID, b.ID)) })
+	}
+	if len(order) == 0 {
+		return nil, nil
+	}
+	kept := make([]Finding, len(order))
+	for i, f := range order {
+		kept[i] = *f
+	}
+	return kept, nil
+}
+
+// apart tells findings apart that share a fingerprint, of which there are so many
+// times.
+func apart(found []*Finding, times map[string]int) ([]*Finding, error) {
 	seen := map[string]bool{}
-	kept := found[:0:0]
-	for i := range found {
-		f := found[i]
-		f.ID = f.Fingerprint
+	var kept []*Finding
+	for _, f := range found {
 		if times[f.Fingerprint] > 1 {
-			suffix, err := collisionSuffix(&f)
+			suffix, err := collisionSuffix(f)
 			if err != nil {
 				return nil, err
 			}
@@ -201,20 +228,19 @@ func identify(found []Finding) ([]Finding, error) {
 	}
 	// A fingerprint whose findings turned out to be one needs no suffix.
 	left := map[string]int{}
-	for i := range kept {
-		left[kept[i].Fingerprint]++
+	for _, f := range kept {
+		left[f.Fingerprint]++
 	}
-	for i := range kept {
-		if left[kept[i].Fingerprint] == 1 {
-			kept[i].ID = kept[i].Fingerprint
+	for _, f := range kept {
+		if left[f.Fingerprint] == 1 {
+			f.ID = f.Fingerprint
 		}
 	}
-	slices.SortStableFunc(kept, func(a, b Finding) int { return cmp.Or(byReportOrder(a, b), strings.Compare(a.ID, b.ID)) })
 	return kept, nil
 }
 
 // byReportOrder is severity, check id, tool name, fingerprint (§7.2).
-func byReportOrder(a, b Finding) int {
+func byReportOrder(a, b *Finding) int {
 	return cmp.Or(
 		cmp.Compare(b.Severity.Rank(), a.Severity.Rank()), strings.Compare(a.CheckID, b.CheckID),
 		strings.Compare(a.ToolName, b.ToolName), strings.Compare(a.Fingerprint, b.Fingerprint),
@@ -234,8 +260,11 @@ func DocsURL(c *Check, id string) string {
 
 // finite makes evidence of JSON values alone, as it is hashed and printed. A
 // number that no reader could hold becomes its text: a schema of a stranger may
-// carry 1e999, and that must stop nothing.
+// carry 1e999, and that must stop nothing. What is finite stays what it is.
 func finite(v any) any {
+	if isFinite(v) {
+		return v
+	}
 	switch v := v.(type) {
 	case nil, bool, string, int, int64, uint64, []string:
 		return v
@@ -272,6 +301,25 @@ func finite(v any) any {
 		return fmt.Sprintf("no JSON: %T", v)
 	}
 	return finite(read)
+}
+
+// isFinite says whether finite would leave a value as it is. What it does not know
+// it leaves to finite.
+func isFinite(v any) bool {
+	switch v := v.(type) {
+	case nil, bool, string, int, int64, uint64, []string:
+		return true
+	case []any:
+		return !slices.ContainsFunc(v, func(e any) bool { return !isFinite(e) })
+	case map[string]any:
+		for _, e := range v {
+			if !isFinite(e) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 func sorted(list []string) []string {

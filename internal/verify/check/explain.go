@@ -73,20 +73,35 @@ func evidenceText(evidence map[string]any) string {
 }
 
 func valueText(v any) string {
-	settled, err := settle(finite(v), false)
-	if err != nil {
-		return "not shown"
+	switch v := finite(v).(type) {
+	case []string:
+		return listText(v)
+	case []any:
+		return listText(v)
+	default:
+		text, err := compact.append(nil, v)
+		if err != nil {
+			return "not shown"
+		}
+		return clip(string(text))
 	}
-	list, ok := settled.([]any)
-	if !ok {
-		return clip(canonical.UTF8.String(settled))
-	}
+}
+
+func listText[T any](list []T) string {
 	if len(list) == 0 {
 		return "empty"
 	}
+	list, err := ordered(&compact, list)
+	if err != nil {
+		return "not shown"
+	}
 	var shown []string
 	for _, e := range list[:min(len(list), shownItems)] {
-		shown = append(shown, clip(canonical.UTF8.String(e)))
+		text, err := compact.append(nil, e)
+		if err != nil {
+			return "not shown"
+		}
+		shown = append(shown, clip(string(text)))
 	}
 	text := strings.Join(shown, ", ")
 	if more := len(list) - shownItems; more > 0 {

@@ -23,13 +23,19 @@ import (
 // json.Number, lists and maps of them. Anything else, and a number that is not
 // finite, is refused.
 func Fingerprint(checkID, toolName string, evidence map[string]any) (string, error) {
-	settled, err := settle(evidence, true)
+	text := append(make([]byte, 0, 512), `{"check_id": `...)
+	text = fingerprinted.text(text, checkID)
+	text, err := fingerprinted.append(append(text, `, "evidence": `...), evidence)
 	if err != nil {
 		return "", fmt.Errorf("fingerprint %s: %w", checkID, err)
 	}
-	return "fp_" + shortHash(canonical.Object{
-		{Key: "check_id", Value: checkID}, {Key: "tool_name", Value: orNull(toolName)}, {Key: "evidence", Value: settled},
-	}, 16), nil
+	text = append(text, `, "tool_name": `...)
+	if toolName == "" {
+		text = append(text, "null"...)
+	} else {
+		text = fingerprinted.text(text, toolName)
+	}
+	return "fp_" + shortHash(append(text, '}'), 16), nil
 }
 
 // collisionSuffix tells findings of one fingerprint apart (§7.3).
@@ -42,34 +48,20 @@ func collisionSuffix(f *Finding) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	settled, err := settle(src, false)
+	text, err = spaced.append(nil, map[string]any{
+		"agent_id": orNull(f.AgentID), "category": f.Category, "check_id": f.CheckID, "confidence": string(f.Confidence),
+		"recommendation": f.Recommendation, "source": src, "title": f.Title, "tool_id": orNull(f.ToolID), "tool_name": orNull(f.ToolName),
+	})
 	if err != nil {
 		return "", err
 	}
-	return shortHash(canonical.Object{
-		{Key: "agent_id", Value: orNull(f.AgentID)},
-		{Key: "category", Value: f.Category},
-		{Key: "check_id", Value: f.CheckID},
-		{Key: "confidence", Value: string(f.Confidence)},
-		{Key: "recommendation", Value: f.Recommendation},
-		{Key: "source", Value: settled},
-		{Key: "title", Value: f.Title},
-		{Key: "tool_id", Value: orNull(f.ToolID)},
-		{Key: "tool_name", Value: orNull(f.ToolName)},
-	}, 8), nil
+	return shortHash(text, 8), nil
 }
 
-// shortHash is the first digits of the SHA-256 over v as A-6 spells it.
-func shortHash(v any, digits int) string {
-	sum := sha256.Sum256(spell(v))
-	return hex.EncodeToString(sum[:])[:digits]
-}
-
-// spell is v in the JSON that fingerprints are taken over (A-6). DEL is the one
-// byte that this form escapes and the house's spelling does not; it can only
-// stand inside a string.
-func spell(v any) []byte {
-	return bytes.ReplaceAll(canonical.Spaced.Append(nil, v), []byte{0x7f}, []byte(`\u007f`))
+// shortHash is the first digits of the SHA-256 over a text.
+func shortHash(text []byte, digits int) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:digits/2])
 }
 
 func orNull(s string) any {
@@ -83,101 +75,162 @@ func orNull(s string) any {
 // what it is about; they are left out at every level.
 var dropped = []string{"default_severity", "source_provenance", "observed"}
 
-// settle turns evidence into the values that are hashed: numbers in the text
-// that A-6 gives them, lists in the order of their own JSON.
-func settle(v any, drop bool) (any, error) {
-	switch v := v.(type) {
-	case nil, bool, string, int, int64:
-		return v, nil
-	case uint64:
-		return json.Number(strconv.FormatUint(v, 10)), nil
-	case float64:
-		return number(v)
-	case json.Number:
-		return literal(string(v))
-	case []string:
-		list := make([]any, len(v))
-		for i, e := range v {
-			list[i] = e
-		}
-		return settleList(list, drop)
-	case []any:
-		return settleList(v, drop)
-	case []map[string]any:
-		list := make([]any, len(v))
-		for i, e := range v {
-			list[i] = e
-		}
-		return settleList(list, drop)
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for key, e := range v {
-			if drop && slices.Contains(dropped, key) {
-				continue
-			}
-			settled, err := settle(e, drop)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", key, err)
-			}
-			m[key] = settled
-		}
-		return m, nil
-	}
-	return nil, fmt.Errorf("a value of type %T is no JSON", v)
+// form is a spelling in which evidence is hashed: numbers in the text that A-6
+// gives them, lists in the order of their own JSON.
+type form struct {
+	spelling     canonical.Spelling
+	comma, colon string
+	del          bool // DEL is escaped: the one byte that A-6 escapes and the house's spelling does not
+	drop         bool // without the dropped keys
 }
 
-func settleList(list []any, drop bool) (any, error) {
-	type row struct {
-		value any
-		text  string
+// The forms: that of A-6, the same over what a finding is about, and that of
+// supports.
+var (
+	spaced        = form{spelling: canonical.Spaced, comma: ", ", colon: ": ", del: true}
+	fingerprinted = form{spelling: canonical.Spaced, comma: ", ", colon: ": ", del: true, drop: true}
+	compact       = form{spelling: canonical.UTF8, comma: ",", colon: ":"}
+)
+
+// append writes v after dst.
+func (f *form) append(dst []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...), nil
+	case bool:
+		return strconv.AppendBool(dst, v), nil
+	case string:
+		return f.text(dst, v), nil
+	case int:
+		return strconv.AppendInt(dst, int64(v), 10), nil
+	case int64:
+		return strconv.AppendInt(dst, v, 10), nil
+	case uint64:
+		return strconv.AppendUint(dst, v, 10), nil
+	case float64:
+		n, err := number(v)
+		return append(dst, n...), err
+	case json.Number:
+		n, err := literal(string(v))
+		return append(dst, n...), err
+	case []string:
+		return appendSet(f, dst, v)
+	case []any:
+		return appendSet(f, dst, v)
+	case []map[string]any:
+		return appendSet(f, dst, v)
+	case map[string]any:
+		return f.object(dst, v)
 	}
-	rows := make([]row, len(list))
+	return dst, fmt.Errorf("a value of type %T is no JSON", v)
+}
+
+func (f *form) text(dst []byte, s string) []byte {
+	n := len(dst)
+	dst = f.spelling.AppendString(dst, s)
+	if f.del && bytes.IndexByte(dst[n:], 0x7f) >= 0 {
+		return append(dst[:n], bytes.ReplaceAll(dst[n:], []byte{0x7f}, []byte(`\u007f`))...)
+	}
+	return dst
+}
+
+func (f *form) object(dst []byte, m map[string]any) ([]byte, error) {
+	keys := make([]string, 0, 8)
+	for key := range m {
+		if !f.drop || !slices.Contains(dropped, key) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	dst = append(dst, '{')
+	for i, key := range keys {
+		if i > 0 {
+			dst = append(dst, f.comma...)
+		}
+		var err error
+		if dst, err = f.append(append(f.text(dst, key), f.colon...), m[key]); err != nil {
+			return dst, fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// appendSet writes a list in order.
+func appendSet[T any](f *form, dst []byte, list []T) ([]byte, error) {
+	list, err := ordered(f, list)
+	if err != nil {
+		return dst, err
+	}
+	dst = append(dst, '[')
 	for i, e := range list {
-		settled, err := settle(e, drop)
+		if i > 0 {
+			dst = append(dst, f.comma...)
+		}
+		if dst, err = f.append(dst, e); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, ']'), nil
+}
+
+// ordered is a list in the order of how A-6 spells its entries.
+func ordered[T any](f *form, list []T) ([]T, error) {
+	if len(list) < 2 {
+		return list, nil
+	}
+	by := spaced
+	by.drop = f.drop
+	type entry struct {
+		value T
+		text  []byte
+	}
+	entries := make([]entry, len(list))
+	for i, e := range list {
+		text, err := by.append(nil, e)
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = row{settled, string(spell(settled))}
+		entries[i] = entry{e, text}
 	}
-	slices.SortStableFunc(rows, func(a, b row) int { return strings.Compare(a.text, b.text) })
-	sorted := make([]any, len(rows))
-	for i, r := range rows {
-		sorted[i] = r.value
+	slices.SortStableFunc(entries, func(a, b entry) int { return bytes.Compare(a.text, b.text) })
+	sorted := make([]T, len(list))
+	for i := range entries {
+		sorted[i] = entries[i].value
 	}
 	return sorted, nil
 }
 
 // literal is a number as it stands in a JSON text: whole numbers keep all their
 // digits, the others are read as binary floating point.
-func literal(text string) (any, error) {
+func literal(text string) (string, error) {
 	if !strings.ContainsAny(text, ".eE") {
 		n, ok := new(big.Int).SetString(text, 10)
 		if !ok || len(text) > 4300 {
-			return nil, fmt.Errorf("%.40q is no number", text)
+			return "", fmt.Errorf("%.40q is no number", text)
 		}
-		return json.Number(n.String()), nil
+		return n.String(), nil
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return nil, fmt.Errorf("%.40q is no finite number", text)
+		return "", fmt.Errorf("%.40q is no finite number", text)
 	}
 	return number(f)
 }
 
 // number is the shortest text that reads back as f, with ".0" for whole ones
 // and an exponent below 1e-4 and from 1e16 on.
-func number(f float64) (any, error) {
+func number(f float64) (string, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil, fmt.Errorf("%v is no finite number", f)
+		return "", fmt.Errorf("%v is no finite number", f)
 	}
 	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
-		return json.Number(strconv.FormatFloat(f, 'e', -1, 64)), nil
+		return strconv.FormatFloat(f, 'e', -1, 64), nil
 	}
 	text := strconv.FormatFloat(f, 'f', -1, 64)
 	if !strings.Contains(text, ".") {
 		text += ".0"
 	}
-	return json.Number(text), nil
+	return text, nil
 }
 
 // decode reads one JSON value and keeps numbers as they are written.

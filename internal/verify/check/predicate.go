@@ -3,7 +3,6 @@ package check
 import (
 	"slices"
 
-	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/tool"
 )
@@ -43,18 +42,23 @@ func conjunction(rows ...Predicate) *Support {
 	s.Bases = slices.Compact(s.Bases)
 	slices.Sort(s.ClaimIDs)
 	s.ClaimIDs = slices.Compact(s.ClaimIDs)
-	s.Hash = "sha256:" + canonical.UTF8.SHA256(settled(hashed))
+	s.Hash = supportHash(hashed)
 	return s
 }
 
-// settled is a value in the form that is hashed. Predicates hold words, flags
-// and lists of words, all of which have one.
+// supportHash is the hash of the rows of a support, whose values have all been settled.
+func supportHash(rows []any) string {
+	text, _ := compact.append(nil, rows)
+	return "sha256:" + HashOf(text)
+}
+
+// settled is a value that can be hashed. Predicates hold words, flags and lists of
+// words, all of which can.
 func settled(v any) any {
-	value, err := settle(v, false)
-	if err != nil {
+	if _, err := compact.append(nil, v); err != nil {
 		return nil
 	}
-	return value
+	return v
 }
 
 var statusRank = []string{matched, indeterminate, conflicting, notMatched}

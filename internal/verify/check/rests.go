@@ -2,9 +2,7 @@ package check
 
 import (
 	"slices"
-	"strings"
 
-	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/tool"
 )
@@ -81,7 +79,7 @@ func tagPredicate(s *Subject, t *effect.Tool, tag string) (Predicate, bool) {
 // newSupport joins predicate rows: one that a control may rest on is enough.
 func newSupport(rows []Predicate) *Support {
 	s := &Support{Status: "matched", Confidence: tool.Low, Predicates: rows, Bases: []effect.Basis{}, ClaimIDs: []string{}}
-	var hashed []canonical.Object
+	var hashed []any
 	for _, r := range rows {
 		s.PolicyEligible = s.PolicyEligible || r.PolicyEligible
 		s.Bases = append(s.Bases, r.Bases...)
@@ -90,11 +88,8 @@ func newSupport(rows []Predicate) *Support {
 			s.Confidence = r.Confidence
 		}
 		expected, _ := r.Expected.(string)
-		hashed = append(hashed, canonical.Object{
-			{Key: "predicate", Value: r.Predicate},
-			{Key: "expected", Value: expected},
-			{Key: "status", Value: r.Status},
-			{Key: "policy_eligible", Value: r.PolicyEligible},
+		hashed = append(hashed, map[string]any{
+			"predicate": r.Predicate, "expected": expected, "status": r.Status, "policy_eligible": r.PolicyEligible,
 		})
 	}
 	s.BlockingEligible = s.PolicyEligible
@@ -102,7 +97,6 @@ func newSupport(rows []Predicate) *Support {
 	s.Bases = slices.Compact(s.Bases)
 	slices.Sort(s.ClaimIDs)
 	s.ClaimIDs = slices.Compact(s.ClaimIDs)
-	slices.SortFunc(hashed, func(a, b canonical.Object) int { return strings.Compare(string(spell(a)), string(spell(b))) })
-	s.Hash = "sha256:" + canonical.UTF8.SHA256(hashed)
+	s.Hash = supportHash(hashed)
 	return s
 }

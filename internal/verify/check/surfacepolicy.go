@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -262,9 +263,9 @@ func listOf(words []string) []any {
 
 // equalJSON compares two JSON values; lists are sets, numbers are values.
 func equalJSON(a, b any) bool {
-	x, errX := settle(plainJSON(a), false)
-	y, errY := settle(plainJSON(b), false)
-	return errX == nil && errY == nil && string(spell(x)) == string(spell(y))
+	x, errX := spaced.append(nil, plainJSON(a))
+	y, errY := spaced.append(nil, plainJSON(b))
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // plainJSON makes of a whole number, however it is typed, one text.
