@@ -27,24 +27,46 @@ type Kept struct{ text []byte }
 // Keep is v, which will hold it, as every document is going to repeat it. Of a
 // value that has no JSON nothing is kept: the document says so.
 func Keep(v any) Kept {
-	draft := drafts.Get().(*[]byte)
-	defer drafts.Put(draft)
-	text, err := Line((*draft)[:0], v)
-	if *draft = text; err != nil {
-		return Kept{}
-	}
-	return Kept{bytes.Clone(text)}
+	return KeepBy(func(dst []byte) ([]byte, error) { return Line(dst, v) })
 }
 
-// drafts are where texts are written whose length is not known yet: what is kept
-// takes as much memory as it is long.
-var drafts = sync.Pool{New: func() any { return new([]byte) }}
+// KeepBy is Keep of the value whose Line line appends, faster than reflection can.
+func KeepBy(line func(dst []byte) ([]byte, error)) Kept {
+	sheet := sheets.Get().(*[]byte)
+	defer sheets.Put(sheet)
+	if cap(*sheet)-len(*sheet) < sheetRest {
+		*sheet = make([]byte, 0, sheetSize)
+	}
+	rest := (*sheet)[len(*sheet):]
+	text, err := line(rest)
+	switch {
+	case err != nil:
+		return Kept{}
+	case len(text) <= cap(rest):
+		*sheet = (*sheet)[:len(*sheet)+len(text)]
+	}
+	return Kept{slices.Clip(text)}
+}
+
+// sheets are where kept texts are written, one behind the other: each takes as much
+// memory as it is long, and none is written anywhere else before. What is longer
+// than the rest of a sheet has grown out of it.
+var sheets = sync.Pool{New: func() any { return new([]byte) }}
+
+// A sheet with less left than what most texts take is done.
+const (
+	sheetSize = 128 << 10
+	sheetRest = 8 << 10
+)
 
 // Same says whether two values have the same JSON, where both were kept.
 func (k Kept) Same(o Kept) bool { return k.text != nil && bytes.Equal(k.text, o.text) }
 
-// SHA256 is the lower-case hex digest of what was kept.
+// SHA256 is the lower-case hex digest of what was kept; "" when nothing was.
 func (k Kept) SHA256() string {
+	if k.text == nil {
+		return ""
+	}
 	sum := sha256.Sum256(k.text)
 	return hex.EncodeToString(sum[:])
 }
@@ -110,15 +132,6 @@ func (s Spelling) AppendOf(dst []byte, v any, without ...string) ([]byte, error)
 	return e.dst, e.err
 }
 
-// AppendUnordered is AppendOf with the entries of every list in the order of their
-// own text: the order in which something is listed is then no difference. Lists of
-// values that only encoding/json knows keep theirs.
-func (s Spelling) AppendUnordered(dst []byte, v any) ([]byte, error) {
-	e := encoder{dst: dst, line: true, sorted: true, unordered: true, spelling: s}
-	e.value(reflect.ValueOf(v))
-	return e.dst, e.err
-}
-
 // encoder writes what encoding/json would, without a buffer for each value: the
 // artifacts of a large repository are tens of megabytes.
 type encoder struct {
@@ -130,8 +143,6 @@ type encoder struct {
 	line    bool // everything in one line
 	sorted  bool // members by name, in spelling
 	without []string
-
-	unordered bool // entries of lists by their text
 
 	spelling Spelling
 	err      error
@@ -250,11 +261,6 @@ func listWriter(t reflect.Type) writer {
 		rows := !e.line
 		e.dst = append(e.dst, '[')
 		e.depth++
-		if e.unordered && n > 1 {
-			e.byText(of, v)
-			e.close(n, ']', false)
-			return
-		}
 		if rows && e.each != nil && n > 2*share {
 			e.shared(of, v)
 			e.close(n, ']', rows)
@@ -292,25 +298,6 @@ func (e *encoder) shared(of writer, v reflect.Value) {
 		if e.err == nil {
 			e.err = shares[i].err
 		}
-	}
-}
-
-// byText writes the entries of a list in the order of their text.
-func (e *encoder) byText(of writer, v reflect.Value) {
-	own := encoder{line: true, sorted: true, unordered: true, spelling: e.spelling, depth: e.depth}
-	texts := make([][]byte, v.Len())
-	for i := range texts {
-		from := len(own.dst)
-		of(&own, v.Index(i))
-		texts[i] = own.dst[from:len(own.dst):len(own.dst)]
-	}
-	slices.SortFunc(texts, bytes.Compare)
-	for i, text := range texts {
-		e.next(i, false)
-		e.dst = append(e.dst, text...)
-	}
-	if e.err == nil {
-		e.err = own.err
 	}
 }
 
@@ -436,6 +423,9 @@ func (e *encoder) text(s string) {
 	}
 	e.dst = appendText(e.dst, s)
 }
+
+// AppendString appends a string as documents and lines have it.
+func AppendString(dst []byte, text string) []byte { return appendText(dst, text) }
 
 // appendText is a string as encoding/json writes it without escapes for HTML.
 func appendText(dst []byte, s string) []byte {

@@ -1,7 +1,7 @@
 package delta
 
 import (
-	"reflect"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,105 +150,109 @@ type Hashes struct {
 
 // Facts is one fact per action of the surface, in the order of §11.1: agent,
 // provider, operation, tool name, scope, id.
-func Facts(s *effect.Surface) []Fact { return describe(nil, s, factOf) }
+func Facts(s *effect.Surface) []Fact { return describe(nil, s, inOrder(s.Actions), factOf) }
 
 // FactsOf is Facts of both sides of a change, by as many hands as each has, in the
-// form that documents repeat and with their digests. A capability that is the same on both sides is
-// described once. base may be nil.
+// form that documents repeat and with their digests. An action that both sides
+// have one of (D70.Z3) is described once. base may be nil.
 func FactsOf(each tool.Each, head, base *effect.Surface) (ofHead, ofBase []Fact) {
 	keep := func(s *effect.Surface, a *effect.Action) Fact {
 		f := factOf(s, a)
-		f.Kept = canonical.Keep(&f)
-		f.Digest = "sha256:" + f.Kept.SHA256()
+		f.keep()
 		return f
 	}
-	ofHead = describe(each, head, keep)
 	if base == nil {
-		return ofHead, nil
+		return describe(each, head, inOrder(head.Actions), keep), nil
 	}
-	known := make(map[string]*Fact, len(ofHead))
-	for i := range ofHead {
-		known[ofHead[i].Identity.ToolID] = &ofHead[i]
+	order := make([][]*effect.Action, 2)
+	each.Do(len(order), func(i int) { order[i] = inOrder([]*effect.Surface{head, base}[i].Actions) })
+	ofHead = describe(each, head, order[0], keep)
+	known := make(map[*effect.Action]*Fact, len(ofHead))
+	if head.Graph.Root == base.Graph.Root && head.Graph.Status == base.Graph.Status {
+		for i, a := range order[0] {
+			known[a] = &ofHead[i]
+		}
 	}
-	actions := byActionID(head.Actions)
-	alike := head.Graph.Root == base.Graph.Root && head.Graph.Status == base.Graph.Status
-	return ofHead, describe(each, base, func(s *effect.Surface, a *effect.Action) Fact {
-		h := actions[a.ID]
-		if alike && h != nil && slices.Equal(s.Paths[a.Tool.ID], head.Paths[h.Tool.ID]) && reflect.DeepEqual(a, h) {
-			return *known[a.Tool.ID]
+	return ofHead, describe(each, base, order[1], func(s *effect.Surface, a *effect.Action) Fact {
+		if f := known[a]; f != nil && slices.Equal(base.Paths[a.Tool.ID], head.Paths[a.Tool.ID]) {
+			return *f
 		}
 		return keep(s, a)
 	})
 }
 
-func describe(each tool.Each, s *effect.Surface, of func(*effect.Surface, *effect.Action) Fact) []Fact {
-	made := make([]Fact, len(s.Actions))
-	order := make([]*Fact, len(s.Actions)) // a fact is too large to be moved while sorting
-	each.Do(len(made), func(i int) {
-		made[i] = of(s, s.Actions[i])
-		order[i] = &made[i]
-	})
-	if slices.IsSortedFunc(order, inOrder) {
-		return made
-	}
-	slices.SortStableFunc(order, inOrder)
-	facts := make([]Fact, len(order))
-	for i, f := range order {
-		facts[i] = *f
-	}
+func describe(each tool.Each, s *effect.Surface, actions []*effect.Action, of func(*effect.Surface, *effect.Action) Fact) []Fact {
+	facts := make([]Fact, len(actions))
+	each.Do(len(facts), func(i int) { facts[i] = of(s, actions[i]) })
 	return facts
 }
 
-func inOrder(a, b *Fact) int {
-	for _, c := range []int{
-		strings.Compare(a.Identity.AgentID, b.Identity.AgentID),
-		strings.Compare(a.Identity.Provider, b.Identity.Provider),
-		strings.Compare(a.Identity.Operation, b.Identity.Operation),
-		strings.Compare(a.Identity.ToolName, b.Identity.ToolName),
-		slices.Compare(a.Identity.Scope, b.Identity.Scope),
-	} {
-		if c != 0 {
-			return c
+// inOrder is actions in the order of their facts.
+func inOrder(actions []*effect.Action) []*effect.Action {
+	compare := func(a, b *effect.Action) int {
+		c := slices.Compare([]string{a.AgentID, a.Provider, a.Operation, a.Tool.Name}, []string{b.AgentID, b.Provider, b.Operation, b.Tool.Name})
+		if c == 0 {
+			c = slices.Compare(sorted(a.Scopes), sorted(b.Scopes))
 		}
+		if c == 0 {
+			c = strings.Compare(CapabilityID(a), CapabilityID(b))
+		}
+		return c
 	}
-	return strings.Compare(a.ID, b.ID)
+	if slices.IsSortedFunc(actions, compare) {
+		return actions
+	}
+	own := slices.Clone(actions)
+	slices.SortStableFunc(own, compare)
+	return own
+}
+
+// byPlace is the same order of the facts themselves.
+func byPlace(a, b *Fact) int {
+	i, j := &a.Identity, &b.Identity
+	return cmp.Or(
+		slices.Compare([]string{i.AgentID, i.Provider, i.Operation, i.ToolName}, []string{j.AgentID, j.Provider, j.Operation, j.ToolName}),
+		slices.Compare(i.Scope, j.Scope), strings.Compare(a.ID, b.ID),
+	)
 }
 
 func factOf(s *effect.Surface, a *effect.Action) Fact {
 	view := a.View()
+	scopes, inputs, required := sorted(a.Scopes), sorted(a.Inputs), sorted(a.RequiredInputs)
 	f := Fact{
-		Identity: identityOf(a),
+		Identity: identityOf(a, scopes),
 		Effect: Effects{
 			Effect: a.Effect, ExternallyVisible: view.ExternallyVisible, HandlesSensitiveData: view.SensitiveData,
 			Financial: view.Financial, CodeExecution: view.CodeExecution, HighRisk: highRisk(a),
 			Reversibility: view.Reversibility,
 		},
 		Authority: Authority{
-			AuthType: Text(a.AuthType), CredentialMode: Text(a.Credential), Scopes: sorted(a.Scopes),
-			BroadScopes: broad(a.Scopes), Source: Text(authoritySource(a)),
+			AuthType: Text(a.AuthType), CredentialMode: Text(a.Credential), Scopes: scopes,
+			BroadScopes: broad(scopes), Source: Text(authoritySource(a)),
 		},
 		Controls: controlsOf(a),
 		Evidence: evidenceOf(a.Tool),
 		RiskTags: sorted(a.RiskTags),
-		Semantic: semanticOf(s, a),
+		Semantic: semanticOf(s, a, scopes, inputs, required),
 	}
 	if view.IdempotencyKnown {
 		f.Effect.IdempotencyKnown = new(true)
 	}
-	f.Hashes = f.hashes()
-	f.ID = "cap_" + f.Hashes.Identity
+	f.hash(inputs, required)
 	return f
 }
 
 // CapabilityID is the id of the fact of an action, without the rest of it.
 func CapabilityID(a *effect.Action) string {
-	return "cap_" + short(identityOf(a))
+	i := identityOf(a, sorted(a.Scopes))
+	return capabilityID(&i)
 }
 
-func identityOf(a *effect.Action) Identity {
+// identityOf is the identity of an action, whose scopes are sorted.
+func identityOf(a *effect.Action, scopes []string) Identity {
 	return Identity{
 		AgentID: a.AgentID, ToolID: a.Tool.ID, ToolName: a.Tool.Name, Provider: a.Provider, Operation: a.Operation,
-		SubjectKind: "action", Resource: resources(a.Tool), Scope: sorted(a.Scopes),
+		SubjectKind: "action", Resource: resources(a.Tool), Scope: scopes,
 	}
 }
 
@@ -283,9 +287,10 @@ func highRisk(a *effect.Action) bool {
 	return slices.ContainsFunc(a.RiskTags, func(tag string) bool { return slices.Contains(highRiskTags, tag) })
 }
 
+// broad is which of sorted scopes are broad.
 func broad(scopes []string) []string {
 	list := []string{}
-	for _, s := range sorted(scopes) {
+	for _, s := range scopes {
 		if effect.BroadScope(s) {
 			list = append(list, s)
 		}
@@ -324,7 +329,7 @@ func held(c effect.Control) *bool {
 }
 
 func evidenceOf(t *effect.Tool) Evidence {
-	o := t.Origin
+	o := &t.Origin
 	confidence := t.Confidence
 	if confidence == "" {
 		confidence = tool.Low
@@ -339,36 +344,11 @@ func evidenceOf(t *effect.Tool) Evidence {
 
 // provenance tells parsed code from a written list: code has a place in a file,
 // a list has a pointer into a document.
-func provenance(o tool.Origin) string {
+func provenance(o *tool.Origin) string {
 	if o.Location != "" {
 		return "ast_extraction"
 	}
 	return "static_declaration"
-}
-
-func (f *Fact) hashes() Hashes {
-	h := hashers.Get().(*hasher)
-	defer hashers.Put(h)
-	inputs, required, _ := f.inputs()
-	return Hashes{
-		Identity: h.short(&f.Identity),
-		Binding:  h.short(f.Semantic.way()),
-		Effect:   h.short(&f.Effect),
-		Authority: h.short(struct {
-			Authority *Authority `json:"authority"`
-			Mode      string     `json:"mode"`
-		}{&f.Authority, f.mode()}),
-		Control: h.short(&f.Controls),
-		Schema: h.short(struct {
-			Inputs   []string `json:"input_fields"`
-			Required []string `json:"required_input_fields"`
-		}{inputs, required}),
-		Risk: h.short(f.RiskTags),
-		Evidence: h.short(struct {
-			Known  *known    `json:"assessment"`
-			Source *Evidence `json:"source"`
-		}{f.Semantic.known(), &f.Evidence}),
-	}
 }
 
 func (e *Evidence) object() canonical.Object {
@@ -394,9 +374,22 @@ func optional(b *bool) any {
 	return *b
 }
 
-// sorted is a sorted copy without duplicates, never nil: an empty list is [].
+// sorted is a sorted list without duplicates, never nil: an empty list is []. It
+// is a copy unless the list is one already.
 func sorted(list []string) []string {
+	if list != nil && isSet(list) {
+		return slices.Clip(list)
+	}
 	own := append([]string{}, list...)
 	slices.Sort(own)
 	return slices.Compact(own)
+}
+
+func isSet(list []string) bool {
+	for i := range list[min(1, len(list)):] {
+		if list[i] >= list[i+1] {
+			return false
+		}
+	}
+	return true
 }

@@ -1,7 +1,10 @@
 package delta
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
+	"strings"
 
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/fault"
@@ -86,11 +89,8 @@ func NewLockOf(s *effect.Surface, facts []Fact, meta Meta) (*Lock, error) {
 		return nil, err
 	}
 	l.Summary = summaryOf(l.Capabilities)
-	l.Hashes = SetHashes{
-		Semantic: semanticSet(l.Capabilities),
-		Evidence: evidenceSet(l.Capabilities),
-		Source:   l.Source.hash(),
-	}
+	l.Hashes.Source = l.Source.hash()
+	l.Hashes.hashSets(l.Capabilities)
 	return l, nil
 }
 
@@ -112,7 +112,7 @@ func lockSource(s *effect.Surface, meta Meta) LockSource {
 // hash leaves out the count of warnings: a warning is about a reading, not
 // about what was read.
 func (s *LockSource) hash() string {
-	return setHash(canonical.Object{
+	return canonical.UTF8.SHA256(canonical.Object{
 		{Key: "agent_id", Value: s.AgentID},
 		{Key: "agent_name", Value: s.AgentName},
 		{Key: "config_path", Value: s.ConfigPath},
@@ -150,51 +150,48 @@ func summaryOf(facts []Fact) LockSummary {
 	return s
 }
 
-// semanticRow is a capability without the place of its evidence.
-type semanticRow struct {
-	Authority string `json:"authority_hash"`
-	Binding   string `json:"binding_hash"`
-	Control   string `json:"control_hash"`
-	Effect    string `json:"effect_hash"`
-	ID        string `json:"id"`
-	Identity  string `json:"identity_hash"`
-	Risk      string `json:"risk_hash"`
-	Schema    string `json:"schema_hash"`
-}
-
-func semanticSet(facts []Fact) string {
-	rows := make([]semanticRow, len(facts))
+// hashSets takes the digests over all capabilities, by id: a capability without the
+// place of its evidence, and with that alone. Rows are compact sorted JSON.
+func (h *SetHashes) hashSets(facts []Fact) {
+	order := make([]*Fact, len(facts))
 	for i := range facts {
-		h := &facts[i].Hashes
-		rows[i] = semanticRow{h.Authority, h.Binding, h.Control, h.Effect, facts[i].ID, h.Identity, h.Risk, h.Schema}
+		order[i] = &facts[i]
 	}
-	slices.SortFunc(rows, func(a, b semanticRow) int { return compare(a.ID, b.ID) })
-	return setHash(rows)
+	slices.SortFunc(order, func(a, b *Fact) int { return strings.Compare(a.ID, b.ID) })
+	h.Semantic = hashRows(order, func(l *line, f *Fact) {
+		l.text(`{"authority_hash":`, f.Hashes.Authority)
+		l.text(`,"binding_hash":`, f.Hashes.Binding)
+		l.text(`,"control_hash":`, f.Hashes.Control)
+		l.text(`,"effect_hash":`, f.Hashes.Effect)
+		l.text(`,"id":`, f.ID)
+		l.text(`,"identity_hash":`, f.Hashes.Identity)
+		l.text(`,"risk_hash":`, f.Hashes.Risk)
+		l.text(`,"schema_hash":`, f.Hashes.Schema)
+		l.put(`}`)
+	})
+	h.Evidence = hashRows(order, func(l *line, f *Fact) {
+		l.text(`{"evidence_hash":`, f.Hashes.Evidence)
+		l.text(`,"id":`, f.ID)
+		l.put(`}`)
+	})
 }
 
-// evidenceRow is a capability with the place of its evidence alone.
-type evidenceRow struct {
-	Evidence string `json:"evidence_hash"`
-	ID       string `json:"id"`
-}
-
-func evidenceSet(facts []Fact) string {
-	rows := make([]evidenceRow, len(facts))
-	for i := range facts {
-		rows[i] = evidenceRow{facts[i].Hashes.Evidence, facts[i].ID}
+// hashRows is the digest of a list that nobody keeps.
+func hashRows(order []*Fact, row func(*line, *Fact)) string {
+	h := sha256.New()
+	l := line{dst: make([]byte, 0, 4<<10)}
+	l.put("[")
+	for i, f := range order {
+		if i > 0 {
+			l.put(",")
+		}
+		row(&l, f)
+		h.Write(l.dst)
+		l.dst = l.dst[:0]
 	}
-	slices.SortFunc(rows, func(a, b evidenceRow) int { return compare(a.ID, b.ID) })
-	return setHash(rows)
-}
-
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	l.put("]")
+	h.Write(l.dst)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 func (l *Lock) unique() error {

@@ -123,7 +123,7 @@ func (l *Lock) complete() error {
 	if err := l.unique(); err != nil {
 		return err
 	}
-	slices.SortStableFunc(l.Capabilities, func(a, b Fact) int { return inOrder(&a, &b) })
+	slices.SortStableFunc(l.Capabilities, func(a, b Fact) int { return byPlace(&a, &b) })
 	return nil
 }
 

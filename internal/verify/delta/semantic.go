@@ -1,7 +1,9 @@
 package delta
 
 import (
-	"plimsoll.dev/internal/canonical"
+	"cmp"
+	"slices"
+
 	"plimsoll.dev/internal/verify/effect"
 	"plimsoll.dev/internal/verify/tool"
 )
@@ -113,65 +115,96 @@ func dimensionOf(kind string) (string, bool) {
 	return "", false
 }
 
-func semanticOf(s *effect.Surface, a *effect.Action) *Semantic {
+// semanticOf is what is known of an action, whose scopes and inputs are sorted.
+func semanticOf(s *effect.Surface, a *effect.Action, scopes, inputs, required []string) *Semantic {
 	as := &a.Assessment
-	mode := as.AuthorityMode
-	if mode == "" {
-		mode = "unknown"
-	}
-	out := &Semantic{
-		ConservativeEffect: a.Effect,
-		Effect:             SemanticEffect{Status: as.EffectStatus, Confidence: orLow(as.EffectConfidence), Claims: claimsOf(as, "effect")},
-		Authority: SemanticAuthority{
-			Status: as.AuthorityStatus, Mode: mode, AuthType: Text(a.AuthType), CredentialMode: Text(a.Credential),
-			Scopes: sorted(a.Scopes), Claims: claimsOf(as, "authority"),
+	// One piece of memory: there are as many as there are tools.
+	out := &struct {
+		Semantic
+		binding  SemanticBinding
+		identity SemanticIdentity
+		claims   [1]SemanticClaim
+	}{
+		Semantic: Semantic{
+			ConservativeEffect: a.Effect,
+			Effect:             SemanticEffect{Status: as.EffectStatus, Confidence: orLow(as.EffectConfidence)},
+			Authority: SemanticAuthority{
+				Status: as.AuthorityStatus, Mode: cmp.Or(as.AuthorityMode, "unknown"), AuthType: Text(a.AuthType),
+				CredentialMode: Text(a.Credential), Scopes: scopes,
+			},
+			PassEligible: as.PassEligible,
 		},
-		Binding: &SemanticBinding{
+		binding: SemanticBinding{
 			Status: orUnknown(s.Graph.Status), Confidence: tool.Medium, RootAgentID: Text(s.Graph.Root),
-			Path: append([]string{}, s.Paths[a.Tool.ID]...), PassEligible: as.BindingEligible, Claims: []SemanticClaim{},
+			Path: path(s, a), PassEligible: as.BindingEligible, Claims: []SemanticClaim{},
 		},
-		Identity: &SemanticIdentity{
+		identity: SemanticIdentity{
 			ToolID: a.Tool.ID, Status: orUnknown(a.Tool.Status), Provider: a.Provider, BindingID: Text(a.Tool.BindingID),
 			Observations: sorted(a.Tool.Observations), PassEligible: as.IdentityEligible,
-			Claims: []SemanticClaim{interfaceOf(a)},
 		},
-		PassEligible: as.PassEligible,
+		claims: [1]SemanticClaim{interfaceOf(a, inputs, required)},
 	}
 	if as.BindingEligible {
-		out.Binding.Confidence = tool.High
+		out.binding.Confidence = tool.High
 	}
 	if len(a.Tool.Observations) > 0 {
-		out.Identity.Primary = a.Tool.Observations[0] // the primary comes first
+		out.identity.Primary = a.Tool.Observations[0] // the primary comes first
 	}
-	issues := map[string][]SemanticIssue{"identity": {}, "binding": {}, "effect": {}, "authority": {}}
-	for _, i := range as.Issues {
-		if dimension, ok := dimensionOf(i.Kind); ok {
-			issues[dimension] = append(issues[dimension], SemanticIssue{
-				Kind: i.Kind, Dimension: dimension, Message: i.Why, Source: Text(i.SourceRef),
+	out.identity.Claims = out.claims[:]
+	out.Effect.Claims, out.Authority.Claims = claimsOf(as)
+	issues := [...]struct {
+		dimension string
+		list      *[]SemanticIssue
+	}{
+		{"identity", &out.identity.Issues}, {"binding", &out.binding.Issues}, {"effect", &out.Effect.Issues}, {"authority", &out.Authority.Issues},
+	}
+	for _, of := range issues {
+		*of.list = []SemanticIssue{}
+	}
+	for i := range as.Issues {
+		issue := &as.Issues[i]
+		dimension, _ := dimensionOf(issue.Kind)
+		for _, of := range issues {
+			if of.dimension == dimension {
+				*of.list = append(*of.list, SemanticIssue{
+					Kind: issue.Kind, Dimension: dimension, Message: issue.Why, Source: Text(issue.SourceRef),
+				})
+			}
+		}
+	}
+	out.Binding, out.Identity = &out.binding, &out.identity
+	return &out.Semantic
+}
+
+func path(s *effect.Surface, a *effect.Action) []string {
+	if p := s.Paths[a.Tool.ID]; p != nil {
+		return slices.Clip(p)
+	}
+	return []string{}
+}
+
+// claimsOf is the claims of the two dimensions that have some.
+func claimsOf(as *effect.Assessment) (ofEffect, ofAuthority []SemanticClaim) {
+	all := make([]SemanticClaim, 0, len(as.Claims))
+	of := func(dimension string) []SemanticClaim {
+		from := len(all)
+		for i := range as.Claims {
+			c := &as.Claims[i]
+			if c.Dimension != dimension {
+				continue
+			}
+			all = append(all, SemanticClaim{
+				ClaimID: Text(c.ID), Dimension: c.Dimension, Value: c.Value, Basis: c.Basis, PolicyEligible: c.Eligible,
+				Confidence: orLow(c.Confidence), ProvenanceKind: provenanceOf(c), Source: sourceOf(&c.At),
+				SourcePointer: Text(c.At.Pointer), Evidence: seen(c),
 			})
 		}
+		return slices.Clip(all[from:])
 	}
-	out.Identity.Issues, out.Binding.Issues = issues["identity"], issues["binding"]
-	out.Effect.Issues, out.Authority.Issues = issues["effect"], issues["authority"]
-	return out
+	return of("effect"), of("authority")
 }
 
-func claimsOf(as *effect.Assessment, dimension string) []SemanticClaim {
-	list := []SemanticClaim{}
-	for _, c := range as.Claims {
-		if c.Dimension != dimension {
-			continue
-		}
-		list = append(list, SemanticClaim{
-			ClaimID: Text(c.ID), Dimension: c.Dimension, Value: c.Value, Basis: c.Basis, PolicyEligible: c.Eligible,
-			Confidence: orLow(c.Confidence), ProvenanceKind: provenanceOf(c), Source: sourceOf(c.At),
-			SourcePointer: Text(c.At.Pointer), Evidence: seen(c),
-		})
-	}
-	return list
-}
-
-func provenanceOf(c effect.Claim) string {
+func provenanceOf(c *effect.Claim) string {
 	switch {
 	case c.Basis == effect.InferredRegex:
 		return "regex_heuristic"
@@ -180,10 +213,10 @@ func provenanceOf(c effect.Claim) string {
 	case c.Basis == effect.InferredKeyword:
 		return "keyword_heuristic"
 	}
-	return provenance(c.At)
+	return provenance(&c.At)
 }
 
-func seen(c effect.Claim) map[string]any {
+func seen(c *effect.Claim) map[string]any {
 	evidence := map[string]any{"why": c.Why}
 	if c.Source != "" {
 		evidence["read"] = c.Source
@@ -191,7 +224,7 @@ func seen(c effect.Claim) map[string]any {
 	return evidence
 }
 
-func sourceOf(o tool.Origin) string {
+func sourceOf(o *tool.Origin) string {
 	for _, s := range []string{o.Location, o.Path, o.Ref, o.SourceID, o.Type} {
 		if s != "" {
 			return s
@@ -200,11 +233,11 @@ func sourceOf(o tool.Origin) string {
 	return "manifest"
 }
 
-func interfaceOf(a *effect.Action) SemanticClaim {
+func interfaceOf(a *effect.Action, inputs, required []string) SemanticClaim {
 	return SemanticClaim{
 		Dimension: "identity", Value: interfaceClaim, Basis: effect.ProtocolStructure, Confidence: orLow(a.Tool.Confidence),
-		ProvenanceKind: provenance(a.Tool.Origin), Source: sourceOf(a.Tool.Origin), SourcePointer: Text(a.Tool.Origin.Pointer),
-		Evidence: map[string]any{inputFields: list(sorted(a.Inputs)), requiredFields: list(sorted(a.RequiredInputs))},
+		ProvenanceKind: provenance(&a.Tool.Origin), Source: sourceOf(&a.Tool.Origin), SourcePointer: Text(a.Tool.Origin.Pointer),
+		Evidence: map[string]any{inputFields: list(inputs), requiredFields: list(required)},
 	}
 }
 
@@ -258,51 +291,6 @@ func (f *Fact) mode() string {
 		return ""
 	}
 	return f.Semantic.Authority.Mode
-}
-
-// way is how the root agent reaches a tool.
-type way struct {
-	Path string `json:"reachable_path"` // a text: its order counts
-	Root Text   `json:"root_agent_id"`
-}
-
-// way is what the binding hash covers: the way from the root agent, not where in
-// a file the way is written, nor how well it is known.
-func (s *Semantic) way() way {
-	return way{canonical.UTF8.String(s.Binding.Path), s.Binding.RootAgentID}
-}
-
-// known is what the evidence hash covers besides the place of the tool: how well
-// everything is known and by which claims, without their places.
-type known struct {
-	Claims          []knownClaim `json:"claims"`
-	AuthorityStatus string       `json:"semantic_assessment.authority.status"`
-	BindingStatus   string       `json:"semantic_assessment.binding.status"`
-	Confidence      string       `json:"semantic_assessment.effect.confidence"`
-	EffectStatus    string       `json:"semantic_assessment.effect.status"`
-	IdentityStatus  string       `json:"semantic_assessment.identity.status"`
-	PassEligible    bool         `json:"semantic_assessment.pass_eligible"`
-}
-
-type knownClaim struct {
-	Basis     string `json:"basis"`
-	Dimension string `json:"dimension"`
-	Eligible  bool   `json:"policy_eligible"`
-	Value     string `json:"value"`
-}
-
-func (s *Semantic) known() *known {
-	k := &known{
-		Claims: []knownClaim{}, AuthorityStatus: string(s.Authority.Status), BindingStatus: s.Binding.Status,
-		Confidence: string(s.Effect.Confidence), EffectStatus: string(s.Effect.Status), IdentityStatus: s.Identity.Status, PassEligible: s.PassEligible,
-	}
-	for _, claims := range [][]SemanticClaim{s.Effect.Claims, s.Authority.Claims} {
-		for i := range claims {
-			c := &claims[i]
-			k.Claims = append(k.Claims, knownClaim{string(c.Basis), c.Dimension, c.PolicyEligible, c.Value})
-		}
-	}
-	return k
 }
 
 type status struct {
