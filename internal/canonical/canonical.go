@@ -157,9 +157,6 @@ func (s Spelling) AppendString(dst []byte, text string) []byte { return s.append
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString writes a string after dst.
-func (s Spelling) AppendString(dst []byte, text string) []byte { return s.appendString(dst, text) }
-
 func (s Spelling) appendString(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(text); {
