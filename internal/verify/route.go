@@ -85,7 +85,7 @@ const (
 // fixTask is nil when nothing is left to do. gating are the findings that decided,
 // blockers first; target gives a patched file from the Git root, and is nil where
 // no patches are wanted.
-func fixTask(d *decision.Decision, gating []check.Finding, unsafe bool, target func(string) string, command string) *report.FixTask {
+func fixTask(d *decision.Decision, gating []*check.Finding, unsafe bool, target func(string) string, command string) *report.FixTask {
 	if d != nil && d.Decision == decision.Passed {
 		return nil
 	}
@@ -100,9 +100,15 @@ func fixTask(d *decision.Decision, gating []check.Finding, unsafe bool, target f
 	if agent {
 		task.Actor, task.Safe = control.CodingAgent, true
 	}
-	for i := range gating {
-		f := &gating[i]
-		instruct(task, instruction(f))
+	if agent {
+		task.Allowed = make([]report.Repair, 0, len(gating))
+	} else if len(gating) > 0 {
+		task.Forbidden = make([]report.Repair, 0, len(gating))
+	}
+	for _, f := range gating {
+		if len(task.Instructions) < maxInstructions {
+			instruct(task, instruction(f))
+		}
 		r := report.Repair{
 			ID: f.ID, Actor: task.Actor, Kind: string(f.PatchKind), Reason: f.Recommendation, Command: report.Text(command),
 			Target: report.Text(f.Source.Path), CheckID: report.Text(f.CheckID), FindingID: report.Text(f.ID),

@@ -83,6 +83,10 @@ func (r *Run) offered() []tool.Warning {
 		return nil
 	}
 	s := r.HeadSide.Surface
+	unheld := loose(s)
+	if len(unheld) == 0 {
+		return nil
+	}
 	old := map[[2]string]bool{}
 	for _, t := range r.BaseSide.Surface.Catalog {
 		for i := range t.Members {
@@ -91,7 +95,7 @@ func (r *Run) offered() []tool.Warning {
 	}
 	by := bindingSources(s)
 	var list []tool.Warning
-	for _, t := range loose(s) {
+	for _, t := range unheld {
 		for i := range t.Members {
 			o := &t.Members[i].Origin
 			row, bound := by[o.SourceID]

@@ -397,15 +397,23 @@ func (r *Run) Initialize() string { return r.command().initialize() }
 
 // Gating are the findings that decided: blockers, then review items.
 func (r *Run) Gating() []check.Finding {
+	var out []check.Finding
+	for _, f := range r.gating() {
+		out = append(out, *f)
+	}
+	return out
+}
+
+func (r *Run) gating() []*check.Finding {
 	byID := make(map[string]*check.Finding, len(r.Evaluation.Findings))
 	for i := range r.Evaluation.Findings {
 		byID[r.Evaluation.Findings[i].ID] = &r.Evaluation.Findings[i]
 	}
-	out := make([]check.Finding, 0, len(r.Decision.Blockers)+len(r.Decision.ReviewItems))
+	out := make([]*check.Finding, 0, len(r.Decision.Blockers)+len(r.Decision.ReviewItems))
 	for _, items := range [][]decision.Item{r.Decision.Blockers, r.Decision.ReviewItems} {
 		for i := range items {
 			if f := byID[items[i].ID]; f != nil {
-				out = append(out, *f)
+				out = append(out, f)
 			}
 		}
 	}
@@ -426,7 +434,7 @@ func (r *Run) conclude() error {
 	}
 	passed := r.Decision.Decision == decision.Passed
 	unsafe := r.TrustRootTouched || r.PolicyWeakened || r.Diff.Completeness != complete
-	r.Fix = r.besides(fixTask(r.Decision, r.Gating(), unsafe, r.target(), r.command().String()))
+	r.Fix = r.besides(fixTask(r.Decision, r.gating(), unsafe, r.target(), r.command().String()))
 	r.CanMerge = passed && r.Diff.Completeness == complete
 	if passed && !r.CanMerge {
 		// What check could not read always has a row that a person looks at.

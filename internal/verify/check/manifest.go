@@ -162,6 +162,9 @@ func removal(keys ...string) *Patch {
 }
 
 func staleSuppression(s *Subject) []Finding {
+	if len(s.Manifest.Checks.Ignore) == 0 {
+		return nil
+	}
 	names, _ := toolNames(s)
 	same := map[[2]string]int{}
 	for _, w := range s.Manifest.Checks.Ignore {
@@ -191,6 +194,9 @@ func staleSuppression(s *Subject) []Finding {
 }
 
 func stalePolicy(s *Subject) []Finding {
+	if p := &s.Manifest.Policies; len(p.Approval)+len(p.Confirmation)+len(p.Idempotency) == 0 {
+		return nil
+	}
 	names, ids := toolNames(s)
 	var found []Finding
 	for _, policy := range []struct {
@@ -229,6 +235,9 @@ func selected(sel manifest.Selector) string {
 }
 
 func staleRisk(s *Subject) []Finding {
+	if len(s.Manifest.Risks) == 0 {
+		return nil
+	}
 	names, _ := toolNames(s)
 	var found []Finding
 	for _, r := range s.Manifest.Risks {
@@ -247,6 +256,9 @@ func staleRisk(s *Subject) []Finding {
 }
 
 func unusedScope(s *Subject) []Finding {
+	if len(s.Manifest.Permissions.Scopes) == 0 {
+		return nil
+	}
 	// While it is open which tools the agent reaches, any of them may need it.
 	tools := s.Catalog
 	if s.Graph.Eligible {

@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"plimsoll.dev/internal/verify/delta"
 	"plimsoll.dev/internal/verify/effect"
@@ -255,19 +256,13 @@ func permissionExpanded(s *Subject) []Finding {
 	if s.Base == nil {
 		return nil
 	}
-	tools := map[string]*effect.Tool{}
-	for _, t := range s.Tools() {
-		if ofServer(t) {
-			tools[t.ID] = t
-		}
-	}
-	if len(tools) == 0 {
+	if !slices.ContainsFunc(s.Tools(), ofServer) {
 		return nil
 	}
 	var found []Finding
 	for _, row := range delta.Changed(s.Base, s.Surface) {
-		t := tools[row.After.Identity.ToolID]
-		if t == nil {
+		t := s.Tool(row.After.Identity.ToolID)
+		if t == nil || s.Reach[t.ID] != effect.Reachable || !ofServer(t) {
 			continue
 		}
 		switch row.Direction {
@@ -330,15 +325,21 @@ func readOnlyServerAdded(s *Subject) []Finding {
 	if s.Base == nil {
 		return nil
 	}
-	known := map[server]bool{}
-	for _, t := range s.Base.Catalog {
-		known[serverOf(t)] = true
-	}
+	known := sync.OnceValue(func() map[server]bool {
+		known := map[server]bool{}
+		for _, t := range s.Base.Catalog {
+			known[serverOf(t)] = true
+		}
+		return known
+	})
 	tools := map[server][]*effect.Tool{}
 	var order []server
 	for _, t := range s.Tools() {
+		if !ofServer(t) || s.Base.Shares(t) {
+			continue // a tool that the base has is one of a server that it has
+		}
 		key := serverOf(t)
-		if !ofServer(t) || known[key] {
+		if known()[key] {
 			continue
 		}
 		if tools[key] == nil {

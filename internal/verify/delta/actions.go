@@ -30,12 +30,11 @@ func DiffReported(base []*effect.Action, head *effect.Surface) *Actions {
 }
 
 func diffActions(base, head []*effect.Action) *Actions {
+	base, head = apart(base, head, func(*effect.Action) bool { return true })
 	before, after := byActionID(base), byActionID(head)
 	var ids []string
-	for id, b := range before {
-		if b != after[id] { // what both sides have is no difference
-			ids = append(ids, id)
-		}
+	for id := range before {
+		ids = append(ids, id)
 	}
 	for id := range after {
 		if before[id] == nil {
@@ -54,6 +53,28 @@ func diffActions(base, head []*effect.Action) *Actions {
 		}
 	}
 	return d
+}
+
+// apart is the actions of each side that the other has not as the very same one, of
+// which same holds.
+func apart(base, head []*effect.Action, same func(*effect.Action) bool) (ofBase, ofHead []*effect.Action) {
+	known := make(map[*effect.Action]bool, len(base))
+	for _, a := range base {
+		known[a] = true
+	}
+	for _, a := range head {
+		if known[a] && same(a) {
+			known[a] = false
+		} else {
+			ofHead = append(ofHead, a)
+		}
+	}
+	for _, a := range base {
+		if known[a] {
+			ofBase = append(ofBase, a)
+		}
+	}
+	return ofBase, ofHead
 }
 
 func byActionID(actions []*effect.Action) map[string]*effect.Action {

@@ -100,21 +100,31 @@ func DiffLocks(base, head *Lock) (*LockDiff, error) {
 // and reidentified rows, evidence alone left out. Actions that are the same on
 // both sides cost nothing.
 func Changed(base, head *effect.Surface) []ChangedFact {
-	before := byActionID(base.Actions)
-	same := map[string]bool{}
-	for _, h := range head.Actions {
-		if b := before[h.ID]; b != nil && (b == h || alike(b, h)) && slices.Equal(base.Paths[b.Tool.ID], head.Paths[h.Tool.ID]) {
-			same[h.ID] = true
-		}
-	}
-	rest := func(s *effect.Surface) []Fact {
+	ofBase, ofHead := different(base, head)
+	rest := func(s *effect.Surface, actions []*effect.Action) []Fact {
 		part := *s
-		part.Actions = slices.DeleteFunc(slices.Clone(s.Actions), func(a *effect.Action) bool { return same[a.ID] })
+		part.Actions = actions
 		return Facts(&part)
 	}
 	var d LockDiff
-	d.pair(rest(base), rest(head))
+	d.pair(rest(base, ofBase), rest(head, ofHead))
 	return slices.Concat(d.Changed, d.Reidentified)
+}
+
+// different is the actions of both sides without those that are alike and reached
+// in the same way. Most are one action of both sides, which is asked first.
+func different(base, head *effect.Surface) (ofBase, ofHead []*effect.Action) {
+	reached := func(a *effect.Action) bool { return slices.Equal(base.Paths[a.Tool.ID], head.Paths[a.Tool.ID]) }
+	ofBase, ofHead = apart(base.Actions, head.Actions, reached)
+	before := byActionID(ofBase)
+	same := map[string]bool{}
+	for _, h := range ofHead {
+		if b := before[h.ID]; b != nil && alike(b, h) && reached(h) {
+			same[h.ID] = true
+		}
+	}
+	known := func(a *effect.Action) bool { return same[a.ID] }
+	return slices.DeleteFunc(ofBase, known), slices.DeleteFunc(ofHead, known)
 }
 
 // alike says whether two actions of one id have the same in everything that a

@@ -146,6 +146,10 @@ func riskTags(t *Tool, d *manifest.Action, a *Action) []string {
 // collide refuses declarations that make two actions one (§5.5): by their id, or
 // by a provider and an operation that another action has.
 func (x *resolver) collide() error {
+	// What is inferred holds the id of its tool: two that nobody declared differ.
+	if !slices.ContainsFunc(x.s.Actions, func(a *Action) bool { return declaredID(a.Declared) != "" || a.declaresWhat() }) {
+		return nil
+	}
 	byID, byWhat := map[string]*Action{}, map[[2]string]*Action{}
 	for _, a := range x.s.Actions {
 		if other := byID[a.ID]; other != nil {
