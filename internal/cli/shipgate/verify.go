@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -200,28 +199,12 @@ func (f *verifyFlags) severities() ([]check.Severity, error) {
 	return list, nil
 }
 
-// softMemory is where the collector begins to work harder, so that a source that
-// is made to be large is refused in memory that every machine has; 2,000 tools
-// take less.
-const softMemory = 384 << 20
-
-// lazyCollector is how much the heap grows, in percent, before it is collected: a
-// run is over soon, and a fifth of it went into collecting what it still needs.
-// 2,000 tools are collected once, when their sources are parsed and read; more of
-// them are bounded by softMemory.
-const lazyCollector = 2400
-
 // run verifies, writes the artifacts and prints the result.
 func (f *verifyFlags) run(ctx context.Context, env Env) error {
 	if err := f.shape(); err != nil {
 		return err
 	}
-	if env.lookup("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(softMemory)
-	}
-	if env.lookup("GOGC") == "" {
-		debug.SetGCPercent(lazyCollector)
-	}
+	env.prepareHeap()
 	pair, err := f.open(ctx, env, f.readAhead(env))
 	if err != nil {
 		return err
