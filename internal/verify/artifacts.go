@@ -6,10 +6,12 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/gate/surface"
 	"plimsoll.dev/internal/verify/check"
+	"plimsoll.dev/internal/verify/delta"
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/report"
 	"plimsoll.dev/internal/verify/tool"
@@ -50,6 +52,9 @@ type artifacts struct {
 	out  string // the reports folder as artifacts name it
 	in   *report.Input
 	list []Artifact
+
+	verifier *report.Verifier // without ids and artifacts; not of a scan
+	base     []delta.Fact     // of the base's side; those of the head are the run's
 }
 
 func (a *artifacts) add(name, key string, text []byte, err error) error {
@@ -105,66 +110,95 @@ func (r *Run) Artifacts(out string, p Program) ([]Artifact, error) {
 	case r.Decision == nil:
 		return a.undecided(r.verifier(nil))
 	}
-	plan, err := report.NewPlan(r.gitSubject(), r.inputSet(), p.engine())
+	a.in = r.reportInput()
+	var plan *report.Plan
+	var err error
+	begin := []func(){
+		func() { r.Decision.Keep(r.Input.Each) },
+		func() { plan, err = report.NewPlan(r.gitSubject(), r.inputSet(), p.engine()) },
+	}
+	if r.Input.Options.Scan {
+		a.atOnce(begin)
+	} else {
+		a.atOnce(append([]func(){a.describe, func() { a.verifier = r.verifier(a.in) }}, begin...))
+	}
 	if err != nil {
 		return nil, err
 	}
-	r.Decision.Keep(r.Input.Each)
-	a.in = r.reportInput()
 	a.in.RunID = plan.RequestID
 	if r.Input.Options.Scan {
 		return a.scanned(p.Version)
 	}
-	v := r.verifier(a.in)
+	return a.verified(plan, p)
+}
+
+// atOnce takes steps that need nothing of each other.
+func (a *artifacts) atOnce(steps []func()) {
+	a.run.Input.Each.Do(len(steps), func(i int) { steps[i]() })
+}
+
+// verified is what a verification writes. All but what names the digests of the
+// rest is made at once, and what takes longest comes first.
+func (a *artifacts) verified(plan *report.Plan, p Program) ([]Artifact, error) {
+	r, v := a.run, a.verifier
 	var unit report.UnitResult
-	locks, whole := a.locks(), a.whole(p.Version)
+	ran := sync.OnceValues(func() (*report.VerifyRun, error) {
+		unit = report.NewUnitResult(r.unit(plan.Tasks[0].TaskID))
+		return report.NewVerifyRun(plan, hashed(p.Runtime), []report.UnitResult{unit}, report.OutcomeOf(v, r.ExitCode), nil)
+	})
+	whole, locks := a.whole(p.Version), a.locks()
 	rest := append(a.suggestions(), &making{
-		Artifact: Artifact{Name: "verification-plan.json", Key: "verification_plan_json"},
-		text:     func() (canonical.Doc, error) { return textOf(plan.JSON()) },
-	}, &making{
 		Artifact: Artifact{Name: "verification-unit-result.json", Key: "verification_unit_result_json"},
 		text: func() (canonical.Doc, error) {
-			unit = report.NewUnitResult(r.unit(plan.Tasks[0].TaskID))
+			if _, err := ran(); err != nil {
+				return canonical.Doc{}, err
+			}
 			return textOf(unit.JSON())
 		},
-	})
-	if err := a.make(slices.Concat(whole, locks.files, rest)); err != nil {
+	}, &making{
+		Artifact: Artifact{Name: "verification-plan.json", Key: "verification_plan_json"},
+		text:     func() (canonical.Doc, error) { return textOf(plan.JSON()) },
+	}, a.comment())
+	names := a.paths(slices.Concat(a.lockNames(), artifactsOf(whole), artifactsOf(rest), []Artifact{verifierFile, runFile, setFile, receiptFile})...)
+	last := []*making{{Artifact: verifierFile, text: func() (canonical.Doc, error) {
+		run, err := ran()
+		if err != nil {
+			return canonical.Doc{}, err
+		}
+		own := *v
+		own.Identity = report.Identity{
+			RequestID: report.Text(run.RequestID), SubjectID: report.Text(plan.Subject.SubjectID), InputSetID: report.Text(plan.Inputs.InputSetID),
+			EngineRequirementID: report.Text(plan.Engine.EngineRequirementID), ExecutorID: report.Text(run.Executor.ExecutorID),
+		}
+		own.DecisionID = report.Text(run.DecisionID)
+		own.Artifacts = names
+		return a.verifierDoc(&own)
+	}}}
+	if err := a.make(slices.Concat(whole, rest, last, locks.files)); err != nil {
 		return nil, err
 	}
 	if err := a.compared(locks); err != nil {
 		return nil, err
 	}
 	a.put(whole)
-	if err := a.comment(v); err != nil {
-		return nil, err
-	}
 	a.put(rest)
-	run, err := report.NewVerifyRun(plan, hashed(p.Runtime), []report.UnitResult{unit}, report.OutcomeOf(v, r.ExitCode), a.refs())
-	if err != nil {
-		return nil, err
-	}
+	run, _ := ran()
+	run.Artifacts = a.refs()
 	text, err := run.JSON()
-	if err := a.add("verify-run.json", "verify_run_json", text, err); err != nil {
+	if err := a.add(runFile.Name, runFile.Key, text, err); err != nil {
 		return nil, err
 	}
-	v.Identity = report.Identity{
-		RequestID: report.Text(run.RequestID), SubjectID: report.Text(plan.Subject.SubjectID), InputSetID: report.Text(plan.Inputs.InputSetID),
-		EngineRequirementID: report.Text(plan.Engine.EngineRequirementID), ExecutorID: report.Text(run.Executor.ExecutorID),
-	}
-	v.DecisionID = report.Text(run.DecisionID)
-	v.Artifacts = a.paths(
-		verifierFile,
-		Artifact{Name: "verification-artifacts.json", Key: "verification_artifacts_json"},
-		Artifact{Name: "verification-receipt.json", Key: "verification_receipt_json"},
-	)
-	if err := a.finish(v); err != nil {
-		return nil, err
-	}
+	a.put(last)
 	return a.list, a.seal(run)
 }
 
-// verifierFile is named by artifacts that are made before it.
-var verifierFile = Artifact{Name: "verifier.json", Key: "verifier_json"}
+// The files that name other files, and are named before they are made.
+var (
+	verifierFile = Artifact{Name: "verifier.json", Key: "verifier_json"}
+	runFile      = Artifact{Name: "verify-run.json", Key: "verify_run_json"}
+	setFile      = Artifact{Name: "verification-artifacts.json", Key: "verification_artifacts_json"}
+	receiptFile  = Artifact{Name: "verification-receipt.json", Key: "verification_receipt_json"}
+)
 
 // undecided is what a run without a decision writes: the verifier, and the comment
 // that says why.
@@ -179,18 +213,17 @@ func (a *artifacts) undecided(v *report.Verifier) ([]Artifact, error) {
 		return nil, err
 	}
 	v.Artifacts = a.paths(verifierFile)
-	err = a.finish(v)
-	return a.list, err
+	doc, err := a.verifierDoc(v)
+	return a.list, a.addDoc(verifierFile.Name, verifierFile.Key, doc, err)
 }
 
-// finish writes verifier.json: an artifact that contradicts itself is none.
-func (a *artifacts) finish(v *report.Verifier) error {
+// verifierDoc is verifier.json: an artifact that contradicts itself is none.
+func (a *artifacts) verifierDoc(v *report.Verifier) (canonical.Doc, error) {
 	whole, err := report.NewVerifier(*v)
 	if err != nil {
-		return err
+		return canonical.Doc{}, err
 	}
-	doc, err := whole.Doc(a.run.Input.Each)
-	return a.addDoc(verifierFile.Name, verifierFile.Key, doc, err)
+	return whole.Doc(a.run.Input.Each)
 }
 
 // seal lists every file under one id and says what came out of the request.
@@ -202,14 +235,14 @@ func (a *artifacts) seal(run *report.VerifyRun) error {
 	}
 	set := report.NewArtifactManifest(files)
 	text, err := set.JSON()
-	if err := a.add("verification-artifacts.json", "verification_artifacts_json", text, err); err != nil {
+	if err := a.add(setFile.Name, setFile.Key, text, err); err != nil {
 		return err
 	}
 	text, err = report.NewReceipt(report.Receipt{
 		RequestID: run.RequestID, ExecutorID: run.Executor.ExecutorID, UnitResultIDs: run.UnitResultIDs,
 		DecisionID: run.DecisionID, ArtifactSetID: set.ArtifactSetID,
 	}).JSON()
-	return a.add("verification-receipt.json", "verification_receipt_json", text, err)
+	return a.add(receiptFile.Name, receiptFile.Key, text, err)
 }
 
 // verifier is verifier.json without ids and artifacts. whole is nil for a run that

@@ -31,6 +31,14 @@ func (a *artifacts) make(list []*making) error {
 	return cmp.Or(failed...)
 }
 
+func artifactsOf(list []*making) []Artifact {
+	all := make([]Artifact, len(list))
+	for i, m := range list {
+		all[i] = m.Artifact
+	}
+	return all
+}
+
 // put lists artifacts that are made.
 func (a *artifacts) put(list []*making) {
 	for _, m := range list {
@@ -54,19 +62,27 @@ var (
 	}
 )
 
-// locks describes the capabilities of both sides: the locks, the report and the
-// result of the unit repeat that. The base has no lock where there is none.
+// describe has the capabilities of both sides ready, which the locks, the report
+// and the result of the unit name.
+func (a *artifacts) describe() {
+	r := a.run
+	var before *effect.Surface
+	if r.BaseSide != nil {
+		before = r.BaseSide.Surface
+	}
+	r.facts, a.base = delta.FactsOf(r.Input.Each, r.HeadSide.Surface, before)
+	a.in.Facts = r.facts
+}
+
+// locks makes the locks of both sides; the base has none where there is no base.
 func (a *artifacts) locks() *locks {
 	r := a.run
-	sides, before := []*Side{r.HeadSide}, (*effect.Surface)(nil)
+	sides := []*Side{r.HeadSide}
 	if r.BaseSide != nil {
-		sides, before = append(sides, r.BaseSide), r.BaseSide.Surface
+		sides = append(sides, r.BaseSide)
 	}
-	var ofBase []delta.Fact
-	r.facts, ofBase = delta.FactsOf(r.Input.Each, r.HeadSide.Surface, before)
-	a.in.Facts = r.facts
 	l := &locks{locks: make([]*delta.Lock, len(sides))}
-	for i, facts := range [][]delta.Fact{r.facts, ofBase}[:len(sides)] {
+	for i, facts := range [][]delta.Fact{r.facts, a.base}[:len(sides)] {
 		l.files = append(l.files, &making{Artifact: lockFiles[i], text: func() (canonical.Doc, error) {
 			lock, err := delta.NewLockOf(sides[i].Surface, facts, delta.Meta{
 				ConfigPath: r.Input.ManifestPath, ManifestDir: path.Dir(r.Input.ManifestPath), CLIVersion: gate.ToolVersion,

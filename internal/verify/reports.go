@@ -40,14 +40,16 @@ var reportFiles = []Artifact{
 }
 
 // comment is what stands on a pull request.
-func (a *artifacts) comment(v *report.Verifier) error {
-	v.Artifacts = a.paths(verifierFile, commentFile)
-	whole, err := report.NewVerifier(*v)
-	if err != nil {
-		return err
-	}
-	style := report.Style(a.run.Input.Options.Comment)
-	return a.add(commentFile.Name, commentFile.Key, report.Comment(a.in, whole, style), nil)
+func (a *artifacts) comment() *making {
+	return &making{commentFile, func() (canonical.Doc, error) {
+		own := *a.verifier
+		own.Artifacts = a.paths(verifierFile, commentFile)
+		whole, err := report.NewVerifier(own)
+		if err != nil {
+			return canonical.Doc{}, err
+		}
+		return canonical.Text(report.Comment(a.in, whole, report.Style(a.run.Input.Options.Comment))), nil
+	}}
 }
 
 // suggestions are what would close the gaps; there are none without gaps.

@@ -118,6 +118,8 @@ type UnitResult struct {
 	Capabilities   []UnitFact    `json:"capability_facts"`
 	ToolInventory  []string      `json:"tool_inventory"` // tool ids, sorted
 	SourceWarnings int           `json:"source_warning_count"`
+
+	made string // the id that NewUnitResult gave it
 }
 
 // UnitResultVersion is the version of a unit result.
@@ -247,7 +249,8 @@ func (u UnitResult) tidy() UnitResult {
 // NewUnitResult is u under its id.
 func NewUnitResult(u UnitResult) UnitResult {
 	u = u.tidy()
-	u.UnitResultID = u.ID()
+	u.made = u.ID()
+	u.UnitResultID = u.made
 	return u
 }
 

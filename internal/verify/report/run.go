@@ -151,7 +151,7 @@ func NewVerifyRun(p *Plan, runtime string, units []UnitResult, o Outcome, artifa
 		r.Artifacts = map[string]ArtifactRef{}
 	}
 	for _, u := range units {
-		if u.UnitResultID != u.ID() || u.TaskID != p.Tasks[0].TaskID {
+		if u.made == "" || u.UnitResultID != u.made || u.TaskID != p.Tasks[0].TaskID {
 			return nil, contradiction("verify-run.json", "a unit result is not that of the plan's task")
 		}
 	}

@@ -85,6 +85,27 @@ func TestTheRunKeepsItsSchema(t *testing.T) {
 	}
 }
 
+// A run names results that were given an id for what they hold.
+func TestAResultUnderAnotherIDIsRefused(t *testing.T) {
+	p := planned(t)
+	o := report.Outcome{
+		Execution: "succeeded", Applicability: "verified", Decision: "blocked", MergeVerdict: "blocked", BaseStatus: "succeeded", Control: controlOf(t, "stop"),
+	}
+	other, elsewhere := unit(p), unit(p)
+	other.UnitResultID = digestOf("d")
+	elsewhere.TaskID = digestOf("e")
+	for name, u := range map[string]report.UnitResult{
+		"an id of its own": {UnitResultID: digestOf("d"), TaskID: p.Tasks[0].TaskID}, "another id": other, "another task": elsewhere, "no id": {TaskID: p.Tasks[0].TaskID},
+	} {
+		if _, err := report.NewVerifyRun(p, digestOf("c"), []report.UnitResult{u}, o, nil); err == nil {
+			t.Errorf("%s: it is taken", name)
+		}
+	}
+	if _, err := report.NewVerifyRun(p, digestOf("c"), []report.UnitResult{unit(p)}, o, nil); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAnOutcomeThatContradictsItselfIsRefused(t *testing.T) {
 	for _, c := range [][3]string{
 		{"complete", "review_required", "human_review_required"},
