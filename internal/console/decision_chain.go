@@ -53,8 +53,9 @@ type chainData struct {
 	Gate     *contract.PublishGate
 	Can      []holder
 	Review   *owedReview
-	Conflict []*pipeline.Shown
+	Conflict []conflict
 	Settle   []contract.Role // under which the reader may settle a conflict
+	Settlers []holder        // who may
 	Again    *contract.Acceptance
 	AgainAs  []contract.Role
 	Live     []*pipeline.Shown // what can be frozen or revoked
@@ -155,12 +156,11 @@ func (c *Console) chainQuestions(v *visit, id contract.ID) (*chainData, error) {
 		d.Stopped = append(d.Stopped, one)
 	}
 	d.Can = d.People.holders(resumable.List(), "")
-	for _, r := range chain.Contracts {
-		if len(r.Conflict) > 0 {
-			d.Conflict = append(d.Conflict, r)
-		}
+	if d.Conflict, err = conflictsOf(chain.Contracts); err != nil {
+		return nil, err
 	}
 	d.Settle = held(me, admits("merge.resolve"))
+	d.Settlers = d.People.holders(admits("merge.resolve").List(), "")
 	ended := d.Gate != nil && (d.Gate.FinalDecision == contract.DecisionRejected || d.Gate.FinalDecision == contract.DecisionExpired)
 	a := current(chain.Contracts, contract.KindAcceptance)
 	if task := current(chain.Contracts, contract.KindTaskSeed); ended && a != nil && task != nil {

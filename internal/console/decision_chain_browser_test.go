@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"plimsoll.dev/internal/console/consoletest"
+	"plimsoll.dev/internal/pipeline"
 	"plimsoll.dev/internal/pipeline/contract"
 	"plimsoll.dev/internal/pipeline/phase"
+	"plimsoll.dev/internal/pipeline/refusal"
 )
 
 // The decisions on a whole chain, each pressed by somebody whose it is.
@@ -69,6 +71,45 @@ func TestWorkIsReviewedFrozenResumedAndRevokedInABrowser(t *testing.T) {
 		return false
 	})
 	lea.Accessible()
+}
+
+// A Draft is changed from two places at once; the lead sees what each would have it say,
+// and chooses. Nobody without the role can.
+func TestSomebodyChoosesBetweenUpdatesThatCompeteInABrowser(t *testing.T) {
+	w := consoletest.New(t)
+	intent := w.Draft("Show the last order")
+	edit := func(who string, as contract.Role, text string) error {
+		_, err := w.Contracts.ContractEdit(t.Context(), w.As(who, as), pipeline.EditArgs{ID: intent, Version: 2, Patch: map[string]any{"intent": text}})
+		return err
+	}
+	if err := edit("ada", contract.Requester, "Show the last two orders"); err != nil {
+		t.Fatal(err)
+	}
+	if err := edit("ada", contract.Requester, "Show the last <b>three</b> orders"); refusal.CodeOf(err) != refusal.ContractVersionConflict {
+		t.Fatalf("the second edit was answered %v", err)
+	}
+	page := "/decisions/chains/" + string(intent)
+	b := w.Chromium()
+	sam := b.Tab("sam")
+	sam.Open(page)
+	sam.Shows("You hold no role that may choose. As project lead can decide: dora and lea.")
+	if sam.Has("#do-settle") || sam.Has("#choose-0") {
+		t.Error("somebody without the role can choose")
+	}
+	lea := b.Tab("lea")
+	lea.Open("/inbox")
+	lea.Shows(string(intent) + " has contents that compete. Which one stands?")
+	lea.Open(page)
+	lea.Shows(string(intent) + " has 2 contents")
+	lea.Shows("Show the last <b>three</b> orders") // as text
+	lea.Accessible()
+	lea.Click("#choose-1")
+	lea.Click("#do-settle")
+	lea.Shows("Nothing waits in " + string(intent))
+	shown, err := w.Contracts.ContractGet(t.Context(), intent, 0)
+	if d := consoletest.Must(w, shown, err).Document.(*contract.Intent); d.Intent != "Show the last <b>three</b> orders" || d.Head().State != contract.Draft {
+		t.Errorf("%s says %q and is %s", intent, d.Intent, d.Head().State)
+	}
 }
 
 // A chain that was resumed after its gate was rejected, without being judged
