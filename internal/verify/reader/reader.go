@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"slices"
 	"strconv"
-	"sync"
+	"sync/atomic"
 
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/reader/codex"
@@ -79,48 +79,36 @@ func Read(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.SourceError) {
 	return r, err
 }
 
-// ahead is how many sources are read before it is known that those before them
-// can be judged.
-const ahead = 64
-
 // ReadLike is Read by as many hands as each has, and with the record of it. other
 // is the record of another tree with the same manifest; what both have alike is
 // taken from there. Both may be nil.
 func ReadLike(m *manifest.Manifest, tree fs.FS, each tool.Each, other *Record) (*tool.Reading, *Record, *tool.SourceError) {
 	out, rec := &tool.Reading{}, &Record{sources: make([]recorded, len(m.Sources))}
 	failed, done := make([]*tool.SourceError, len(m.Sources)), make([]bool, len(m.Sources))
-	var counting sync.Mutex
-	tools := 0
-	count := func(more int) int {
-		counting.Lock()
-		defer counting.Unlock()
-		tools += more
-		return tools
-	}
+	var tools atomic.Int64
+	var refused atomic.Bool
 	read := func(i int) {
 		failed[i], done[i] = rec.source(i, m, tree, other), true
+		if failed[i] != nil && !m.Sources[i].Optional {
+			refused.Store(true)
+		}
 		if r := rec.sources[i].reading; r != nil {
-			count(len(r.Tools))
+			tools.Add(int64(len(r.Tools)))
 		}
 	}
-	for first := 0; first < len(m.Sources); first += ahead {
-		last := min(first+ahead, len(m.Sources))
-		each.Do(last-first, func(i int) {
-			// One of those that are read will be refused: no more memory for others.
-			if count(0) <= MaxTools {
-				read(first + i)
-			}
-		})
-		if first == 0 { // the others will be like these
-			out.Tools = slices.Grow(out.Tools, min(count(0)*len(m.Sources)/last, MaxTools))
+	each.Do(len(m.Sources), func(i int) {
+		// One of those that are read will be refused: no more time and memory for others.
+		if !refused.Load() && tools.Load() <= MaxTools {
+			read(i)
 		}
-		for i := first; i < last; i++ {
-			if !done[i] {
-				read(i) // one before it cannot be read, and is optional
-			}
-			if err := source(out, m.Sources[i], rec.sources[i].reading, failed[i]); err != nil {
-				return nil, nil, err
-			}
+	})
+	out.Tools = slices.Grow(out.Tools, min(int(tools.Load()), MaxTools))
+	for i := range m.Sources {
+		if !done[i] {
+			read(i) // before the one that will be refused, if one will
+		}
+		if err := source(out, m.Sources[i], rec.sources[i].reading, failed[i]); err != nil {
+			return nil, nil, err
 		}
 	}
 	if err := rest(out, m, tree); err != nil {
