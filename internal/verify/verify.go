@@ -308,9 +308,14 @@ func (r *Run) judge() error {
 	}
 	var err error
 	var before *[]decision.Gap
+	var survey *decision.Survey
 	parts := []func(){
 		func() { r.Evaluation, err = check.Evaluate(r.Subject, opt) },
-		func() { before = r.gapsBefore() },
+		func() {
+			before = r.gapsBefore()
+			r.policyGaps = check.PolicyGaps(r.Subject)
+			survey = decision.SurveyOf(r.open())
+		},
 	}
 	in.Each.Do(len(parts), func(i int) { parts[i]() })
 	if err != nil {
@@ -320,7 +325,7 @@ func (r *Run) judge() error {
 	if got := r.Evaluation.Baseline; got != nil {
 		delta.Matched, delta.New, delta.Resolved = got.Matched, got.New, got.Resolved
 	}
-	r.decide(delta, before)
+	r.decide(delta, before, survey)
 	return nil
 }
 
@@ -340,21 +345,23 @@ func (r *Run) gapsBefore() *[]decision.Gap {
 	return &gaps
 }
 
-// decide makes the release decision, and says which gaps this change brought.
-func (r *Run) decide(baseline decision.BaselineDelta, before *[]decision.Gap) {
-	m := r.HeadSide.Surface.Manifest
-	findings := r.Evaluation.Findings
-	r.summary = decision.Summarize(findings, r.HeadSide.Surface)
-	r.policyGaps = check.PolicyGaps(r.Subject)
-	in := decision.Input{
-		Findings: findings, Head: r.HeadSide.Surface, PolicyGaps: r.policyGaps,
-		Summary: r.summary, ConfigPath: r.Input.ManifestPath,
-		Mode: r.Mode, FailOn: decision.FailOn(r.Input.Options.FailOn, severities(m.CI.FailOn), r.Mode),
-		NewOnly: r.Input.Options.NewOnly, Baseline: baseline, BaseGaps: before, Each: r.Input.Each,
-	}
+// open is what a decision looks at besides findings.
+func (r *Run) open() decision.Input {
+	in := decision.Input{Head: r.HeadSide.Surface, PolicyGaps: r.policyGaps, ConfigPath: r.Input.ManifestPath, Each: r.Input.Each}
 	if r.BaseSide != nil {
 		in.Other = r.BaseSide.Surface
 	}
+	return in
+}
+
+// decide makes the release decision, and says which gaps this change brought.
+func (r *Run) decide(baseline decision.BaselineDelta, before *[]decision.Gap, survey *decision.Survey) {
+	m := r.HeadSide.Surface.Manifest
+	r.summary = decision.Summarize(r.Evaluation.Findings, r.HeadSide.Surface)
+	in := r.open()
+	in.Findings, in.Summary, in.BaseGaps, in.Survey, in.Baseline = r.Evaluation.Findings, r.summary, before, survey, baseline
+	in.Mode, in.FailOn = r.Mode, decision.FailOn(r.Input.Options.FailOn, severities(m.CI.FailOn), r.Mode)
+	in.NewOnly = r.Input.Options.NewOnly
 	r.Decision = decision.Decide(in)
 	r.ExitCode = r.Decision.FailPolicy.ExitCode
 }

@@ -1,7 +1,6 @@
 package decision
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,79 +14,6 @@ import (
 // maxWarnings is how many sources may warn before what was read is too little
 // to decide on (§8.2 row 6).
 const maxWarnings = 3
-
-// cover counts what is known of one side and lists what is not. degraded is the
-// reason when the reading itself is too weak, "" otherwise.
-func cover(in *Input) (c Coverage, degraded string) {
-	b := &builder{in: in, seen: map[issueKey]int{}}
-	c, degraded = b.cover()
-	// A gap is too large to be moved while sorting.
-	type row struct {
-		*Gap
-		family gapFamily
-		shared bool
-	}
-	rows := make([]row, len(c.Gaps))
-	for i := range c.Gaps {
-		rows[i] = row{&c.Gaps[i], families[c.Gaps[i].Kind], b.asked[i].shared}
-	}
-	slices.SortStableFunc(rows, func(x, y row) int {
-		return cmp.Or(
-			cmp.Compare(x.family, y.family),
-			strings.Compare(x.Subject, y.Subject), strings.Compare(x.Kind, y.Kind),
-			strings.Compare(text(x.SourceType), text(y.SourceType)), strings.Compare(text(x.SourceRef), text(y.SourceRef)),
-			strings.Compare(x.Why, y.Why),
-		)
-	})
-	gaps := make([]Gap, len(rows))
-	had := map[gapKey]bool{}
-	for i, r := range rows {
-		gaps[i] = *r.Gap
-		if r.shared {
-			had[r.key()] = true
-		}
-	}
-	attribute(gaps, had, in.BaseGaps)
-	c.Gaps = gaps
-	return c, degraded
-}
-
-// cover is the coverage with its gaps in the order they were met.
-func (b *builder) cover() (c Coverage, degraded string) {
-	in := b.in
-	c = Coverage{
-		Level: cmp.Or(in.Summary.Evidence, "static"), ReviewRecommended: in.Summary.ReviewRecommended,
-		Identity: IdentityCoverage{Reasons: map[string]int{}},
-		Binding:  BindingCoverage{Reasons: map[string]int{}},
-		Semantic: SemanticCoverage{Reasons: map[string]int{}},
-		Gaps:     []Gap{},
-	}
-	if in.Head == nil {
-		return c, ""
-	}
-	if !b.bare {
-		b.index()
-		c.countTools(in.Head, b.named)
-	}
-
-	b.graph(&c)
-	b.actions(&c)
-	b.policies(&c)
-	degraded = b.extraction(&c)
-
-	c.Gaps = make([]Gap, len(b.asked))
-	in.Each.Do(len(b.asked), func(n int) {
-		q, g := &b.asked[n], &c.Gaps[n]
-		if q.warned != nil {
-			*g = b.warningGap(q.warned)
-			return
-		}
-		if *g = b.row(q.issue); !b.bare {
-			g.Next = b.answer(q.issue)
-		}
-	})
-	return c, degraded
-}
 
 func (c *Coverage) countTools(head *effect.Surface, named map[string]int) {
 	for _, n := range named {
@@ -126,8 +52,9 @@ type builder struct {
 	holds map[string]string        // by tool id: the agent, first by name, whose list may hold the tool
 	seen  map[issueKey]int         // into asked
 	asked []asked
-	last  int  // the manifest's last line
-	bare  bool // gaps are without their answers
+	spots map[string]spot // by pointer, of one hand
+	last  int             // the manifest's last line
+	bare  bool            // gaps are without their answers
 }
 
 // asked is what becomes one gap: an issue, or a source that warned.
@@ -294,15 +221,14 @@ func (b *builder) policies(c *Coverage) {
 }
 
 // extraction lists what was read badly, and says whether that is too much.
-func (b *builder) extraction(c *Coverage) string {
-	reached := b.in.Head.Tools()
-	var low []*effect.Tool
+func (b *builder) extraction(s *Survey) {
+	c, reached := &s.coverage, b.in.Head.Tools()
 	for _, t := range reached {
 		if t.Confidence == tool.Low {
-			low = append(low, t)
+			s.low = append(s.low, t)
 		}
 	}
-	c.LowConfidenceTools = len(low)
+	c.LowConfidenceTools = len(s.low)
 
 	groups := b.warnings()
 	c.SourceWarnings = len(groups)
@@ -315,27 +241,15 @@ func (b *builder) extraction(c *Coverage) string {
 		b.asked = append(b.asked, asked{warned: &groups[i]})
 	}
 
-	reason := ""
-	weak := len(low) >= max(1, (len(reached)+1)/2)
+	s.weak = len(s.low) >= max(1, (len(reached)+1)/2)
 	switch {
-	case weak:
-		reason = fmt.Sprintf("%s read with low confidence, of %d that the agent reaches.", count(len(low), "tool was", "tools were"), len(reached))
+	case s.weak:
+		s.degraded = fmt.Sprintf("%s read with low confidence, of %d that the agent reaches.", count(len(s.low), "tool was", "tools were"), len(reached))
 	case len(groups) > maxWarnings:
-		reason = fmt.Sprintf("%d sources were not understood in full.", len(groups))
+		s.degraded = fmt.Sprintf("%d sources were not understood in full.", len(groups))
 	case missing != "":
-		reason = fmt.Sprintf("The source %s was not read.", missing)
+		s.degraded = fmt.Sprintf("The source %s was not read.", missing)
 	}
-	// A few weak tools among many recommend a review and are no gap by
-	// themselves; then the summary says so and they are listed for it.
-	if weak || b.in.Summary.ReviewRecommended {
-		for _, t := range low {
-			b.add(&effect.Issue{
-				Kind: "low_confidence_tool", Subject: t.Name, ToolID: t.ID, SourceType: t.Origin.Type, SourceRef: t.Origin.Ref,
-				Why: "The tool was read with low confidence.",
-			}, false)
-		}
-	}
-	return reason
 }
 
 // attribute says of each gap whether this change brought it in. The verdict is

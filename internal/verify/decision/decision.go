@@ -219,6 +219,7 @@ type Input struct {
 	// "Docs-only turns").
 	BaseGaps *[]Gap
 	Other    *effect.Surface // the other side of the change; nil without one
+	Survey   *Survey         // SurveyOf the same, when it was made already; for one decision
 }
 
 // FailOn is the severities that fail a strict run: the flag's if given, else
@@ -266,6 +267,5 @@ func Decide(in Input) *Decision {
 // side is left out: it is that side's too.
 func GapsBefore(in Input) []Gap {
 	b := &builder{in: &in, seen: map[issueKey]int{}, bare: true}
-	coverage, _ := b.cover()
-	return coverage.Gaps
+	return b.survey().coverage.Gaps
 }

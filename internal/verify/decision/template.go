@@ -51,10 +51,10 @@ func (b *builder) next(kind string, t Template, accepted []string, what, why str
 	for i := range t.Variants {
 		b.lines(t.Variants[i].Edits)
 	}
-	at, there := b.line(t.Edits[0].Pointer)
-	where := fmt.Sprintf("after line %d", at)
-	if there {
-		where = fmt.Sprintf("at line %d", at)
+	first := &t.Edits[0]
+	at, where := b.spot(first.Pointer), " after line "
+	if at.there {
+		where = " at line "
 	}
 	more := ""
 	if n := len(accepted) - maxAccepted; n > 0 {
@@ -62,7 +62,7 @@ func (b *builder) next(kind string, t Template, accepted []string, what, why str
 	}
 	return Next{
 		Kind: kind, Path: t.File, Accepted: list(accepted), Template: &t,
-		Expects: fmt.Sprintf("key %s in %s %s: %s%s", t.Edits[0].key(t.Key), t.File, where, what, more),
+		Expects: "key " + first.keyAt(at.dotted, t.Key) + " in " + t.File + where + strconv.Itoa(at.line) + ": " + what + more,
 		Why:     why, Human: true, PatchKind: check.Manual,
 	}
 }
@@ -84,8 +84,9 @@ func dotted(pointer string) string {
 }
 
 // key is the member that an edit asks for, by its whole path.
-func (e *Edit) key(name string) string {
-	path := dotted(e.Pointer)
+func (e *Edit) key(name string) string { return e.keyAt(dotted(e.Pointer), name) }
+
+func (e *Edit) keyAt(path, name string) string {
 	_, members := e.Value.(object)
 	switch {
 	case e.Kind == check.AppendPointer && members:
@@ -122,8 +123,26 @@ func pointer(path ...string) string {
 
 func (b *builder) lines(edits []Edit) {
 	for i := range edits {
-		edits[i].Line, _ = b.line(edits[i].Pointer)
+		edits[i].Line = b.spot(edits[i].Pointer).line
 	}
+}
+
+// spot is a place of the manifest as answers name it.
+type spot struct {
+	dotted string
+	line   int
+	there  bool
+}
+
+// spot is found once for all that is asked there.
+func (b *builder) spot(pointer string) spot {
+	s, known := b.spots[pointer]
+	if !known {
+		s.dotted = dotted(pointer)
+		s.line, s.there = b.line(pointer)
+		b.spots[pointer] = s
+	}
+	return s
 }
 
 // line is where a pointer is written: its own line when it is there, else the
@@ -204,7 +223,9 @@ func (b *builder) at(path []string) (source.Value, bool) {
 
 type object = canonical.Object
 
-func with(o object, members ...canonical.Member) object { return append(slices.Clone(o), members...) }
+func with(o object, members ...canonical.Member) object {
+	return append(append(make(object, 0, len(o)+len(members)), o...), members...)
+}
 
 func set(at string, value any) Edit { return Edit{Kind: check.SetPointer, Pointer: at, Value: value} }
 
@@ -245,19 +266,24 @@ func (b *builder) declared(i *effect.Issue) (index int, ok bool) {
 	return 0, false
 }
 
-// action is the edits that give an action these members: one append when it is
+// action gives the edits that give an action some members: one append when it is
 // not declared, one set for each when it is; two entries for one tool are
 // refused by the loader.
-func (b *builder) action(i *effect.Issue, members ...canonical.Member) []Edit {
+func (b *builder) action(i *effect.Issue) func(members ...canonical.Member) []Edit {
 	n, ok := b.declared(i)
 	if !ok {
-		return []Edit{push("/action_surface/actions", with(b.selects(i), members...))}
+		selects := b.selects(i)
+		return func(members ...canonical.Member) []Edit {
+			return []Edit{push("/action_surface/actions", with(selects, members...))}
+		}
 	}
-	edits := make([]Edit, 0, len(members))
-	for _, m := range members {
-		edits = append(edits, set(pointer("action_surface", "actions", strconv.Itoa(n), m.Key), m.Value))
+	return func(members ...canonical.Member) []Edit {
+		edits := make([]Edit, 0, len(members))
+		for _, m := range members {
+			edits = append(edits, set(pointer("action_surface", "actions", strconv.Itoa(n), m.Key), m.Value))
+		}
+		return edits
 	}
-	return edits
 }
 
 // effect asks what the action does. Against other evidence a declaration stands
@@ -271,7 +297,7 @@ func (b *builder) effect(i *effect.Issue, kind string, conflict bool) Next {
 		})
 		what += ", with the evidence and the reason why it stands"
 	}
-	return b.next(kind, Template{Key: "effect", Edits: b.action(i, members...)}, effects, what,
+	return b.next(kind, Template{Key: "effect", Edits: b.action(i)(members...)}, effects, what,
 		"A person states the effect; words in a name or a description do not prove one.")
 }
 
@@ -279,11 +305,6 @@ func (b *builder) effect(i *effect.Issue, kind string, conflict bool) Next {
 // members, so each has a variant (§4.8).
 func (b *builder) authority(i *effect.Issue, kind string) Next {
 	const what, why = "the authority that the action has, with what its mode demands", "A person states the authority; nothing in the source says it in full."
-	authType := canonical.Member{Key: "auth_type", Value: review}
-	reason := canonical.Member{Key: "reason", Value: review}
-	scopes := canonical.Member{Key: "scopes", Value: []any{review}}
-	mode := func(m string, more ...canonical.Member) object { return with(object{{Key: "mode", Value: m}}, more...) }
-
 	if t := b.in.Head.Tool(i.ToolID); i.Kind == "partial_authority_evidence" && t != nil && i.Key != "action_surface.actions[].authority" {
 		// The source says one half. A declaration of the action may not replace it
 		// (§6.3): the source says the rest, for one tool or for all of its tools.
@@ -292,27 +313,48 @@ func (b *builder) authority(i *effect.Issue, kind string) Next {
 			return b.atSource(t, kind, "names the sort of credential beside its scopes", why)
 		}
 		at := pointer("tool_sources", strconv.Itoa(row), "authority")
-		edits := func(value object) []Edit { return []Edit{set(at, value)} }
+		edits := func(a canonical.Member, more ...canonical.Member) []Edit {
+			return []Edit{set(at, with(a.Value.(object), more...))}
+		}
 		return b.next(kind, Template{
-			Key: "authority.mode", Edits: edits(mode(review, authType, scopes)),
+			Key: "authority.mode", Edits: edits(anyMode, needScopes),
 			Variants: []Variant{
-				{When: "none", Edits: edits(mode("none"))},
-				{When: "scoped", Edits: edits(mode("scoped", authType, scopes))},
-				{When: "unscoped", Edits: edits(mode("unscoped", authType, reason))},
-				{When: "ambient", Edits: edits(mode("ambient", reason))},
+				{When: "none", Edits: edits(noMode)},
+				{When: "scoped", Edits: edits(scopedMode, needScopes)},
+				{When: "unscoped", Edits: edits(unscopedMode)},
+				{When: "ambient", Edits: edits(ambientMode)},
 			},
 		}, authorityModes, "the authority of all tools of the source, with what its mode demands", why)
 	}
-	authority := func(value object) canonical.Member { return canonical.Member{Key: "authority", Value: value} }
+	edits := b.action(i)
 	return b.next(kind, Template{
-		Key: "authority.mode", Edits: b.action(i, authority(mode(review, authType)), scopes),
+		Key: "authority.mode", Edits: edits(anyMode, needScopes),
 		Variants: []Variant{
-			{When: "none", Edits: b.action(i, authority(mode("none")))},
-			{When: "scoped", Edits: b.action(i, authority(mode("scoped", authType)), scopes)},
-			{When: "unscoped", Edits: b.action(i, authority(mode("unscoped", authType, reason)))},
-			{When: "ambient", Edits: b.action(i, authority(mode("ambient", reason)))},
+			{When: "none", Edits: edits(noMode)},
+			{When: "scoped", Edits: edits(scopedMode, needScopes)},
+			{When: "unscoped", Edits: edits(unscopedMode)},
+			{When: "ambient", Edits: edits(ambientMode)},
 		},
 	}, authorityModes, what, why)
+}
+
+// The authority of each mode with what it demands beside scopes, and the scopes.
+// Every gap of an authority offers them; nobody changes them.
+var (
+	anyMode      = authorityOf(review, "auth_type")
+	noMode       = authorityOf("none")
+	scopedMode   = authorityOf("scoped", "auth_type")
+	unscopedMode = authorityOf("unscoped", "auth_type", "reason")
+	ambientMode  = authorityOf("ambient", "reason")
+	needScopes   = canonical.Member{Key: "scopes", Value: []any{review}}
+)
+
+func authorityOf(mode string, asks ...string) canonical.Member {
+	value := object{{Key: "mode", Value: mode}}
+	for _, key := range asks {
+		value = append(value, canonical.Member{Key: key, Value: review})
+	}
+	return canonical.Member{Key: "authority", Value: value}
 }
 
 // sourceRow is the index of a source in tool_sources, -1 for one that a
