@@ -261,8 +261,8 @@ func listWriter(t reflect.Type) writer {
 		rows := !e.line
 		e.dst = append(e.dst, '[')
 		e.depth++
-		if rows && e.each != nil && n > 2*share {
-			e.shared(of, v)
+		if e.each != nil && n > 2*share {
+			e.shared(of, v, rows)
 			e.close(n, ']', rows)
 			return
 		}
@@ -280,13 +280,13 @@ func listWriter(t reflect.Type) writer {
 const share = 128
 
 // shared writes the rows of a long list by many hands.
-func (e *encoder) shared(of writer, v reflect.Value) {
+func (e *encoder) shared(of writer, v reflect.Value, rows bool) {
 	n := v.Len()
 	shares := make([]encoder, (n+share-1)/share)
 	e.each(len(shares), func(s int) {
 		own := encoder{dst: newPart(), sheet: true, depth: e.depth, line: true}
 		for i := s * share; i < min(n, (s+1)*share); i++ {
-			own.next(i, true)
+			own.next(i, rows)
 			of(&own, v.Index(i))
 		}
 		own.cut()
@@ -379,11 +379,11 @@ func (e *encoder) next(i int, lines bool) {
 	case i > 0:
 		e.dst = append(e.dst, ',')
 	}
+	if e.sheet && cap(e.dst)-len(e.dst) < partRest {
+		e.cut()
+		e.dst = newPart()
+	}
 	if lines {
-		if e.sheet && cap(e.dst)-len(e.dst) < partRest {
-			e.cut()
-			e.dst = newPart()
-		}
 		e.newline()
 	}
 }

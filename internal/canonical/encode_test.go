@@ -233,7 +233,7 @@ func TestManyHandsWriteTheSameSheet(t *testing.T) {
 			row["n"] = i
 			rows[i] = row
 		}
-		v := map[string]any{"before": 1, "deep": map[string]any{"rows": rows}, "more": rows[:len(rows)/2]}
+		v := map[string]any{"before": 1, "deep": map[string]any{"rows": rows}, "more": rows[:len(rows)/2], "inside": []any{map[string]any{"rows": rows}}}
 		want, err := canonical.Sheet(v)
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ func (a *artifacts) whole(version string) []*making {
 	texts := []func() (canonical.Doc, error){
 		func() (canonical.Doc, error) { return report.New(in).Doc() },
 		func() (canonical.Doc, error) { return textOf(report.Markdown(in), nil) },
-		func() (canonical.Doc, error) { return textOf(report.SARIF(in, version)) },
+		func() (canonical.Doc, error) { return report.SARIF(in, version) },
 	}
 	list := make([]*making, len(texts))
 	for i, text := range texts {

@@ -1,6 +1,9 @@
 package report
 
 import (
+	"sync"
+
+	"plimsoll.dev/internal/gate/redact"
 	"plimsoll.dev/internal/verify/check"
 	"plimsoll.dev/internal/verify/decision"
 	"plimsoll.dev/internal/verify/delta"
@@ -34,6 +37,9 @@ type Input struct {
 	Generated    map[string]string
 
 	Each tool.Each // does independent work; nil for one after the other
+
+	ordered sync.Once
+	order   []shown
 }
 
 // TrustRoot is a changed file that is an input of the gate itself (§9.6).
@@ -43,8 +49,28 @@ type TrustRoot struct {
 	Glob  string `json:"matched_glob"`
 }
 
-// findings is all findings in report order.
-func (in *Input) findings() []*check.Finding { return decision.ReportOrder(in.Findings) }
+// shown is a finding with its evidence as it may be shown.
+type shown struct {
+	*check.Finding
+	evidence any
+}
+
+// findings is all findings in report order. Every report has the same ones.
+func (in *Input) findings() []shown {
+	in.ordered.Do(func() {
+		order := decision.ReportOrder(in.Findings)
+		in.order = make([]shown, len(order))
+		in.Each.Do(len(order), func(i int) { in.order[i] = shownOf(order[i]) })
+	})
+	return in.order
+}
+
+func shownOf(f *check.Finding) shown {
+	if f.Evidence == nil {
+		return shown{f, map[string]any{}}
+	}
+	return shown{f, redact.Value("", f.Evidence)}
+}
 
 func (in *Input) facts() []delta.Fact {
 	if in.Facts == nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"plimsoll.dev/internal/verify/check"
@@ -42,7 +43,7 @@ func Markdown(in *Input) []byte {
 	w.gaps(len(d.Coverage.Gaps))
 	w.section("Findings", len(in.Findings))
 	for _, f := range in.findings() {
-		w.finding(f)
+		w.finding(f.Finding)
 	}
 	w.tools()
 	w.disclaimer()
@@ -68,11 +69,34 @@ func failWords(p *decision.FailPolicy) string {
 
 // writer writes the parts that report.md and the comment share.
 type writer struct {
-	in *Input
-	b  bytes.Buffer
+	in   *Input
+	b    bytes.Buffer
+	said map[string]string // sentences that were written before, as they are written
 }
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
+
+// row is a line of parts that stand as they are: there are thousands of them.
+func (w *writer) row(parts ...string) {
+	for _, p := range parts {
+		w.b.WriteString(p)
+	}
+	w.b.WriteByte('\n')
+}
+
+// sentence is plain text of a sentence. What is to be done about one tool is to be
+// done about hundreds of them, in the same words.
+func (w *writer) sentence(s string) string {
+	if text, ok := w.said[s]; ok {
+		return text
+	}
+	if w.said == nil {
+		w.said = map[string]string{}
+	}
+	text := plain(s, sentenceLimit)
+	w.said[s] = text
+	return text
+}
 
 // section starts a heading when there is something below it.
 func (w *writer) section(title string, n int) bool {
@@ -119,7 +143,7 @@ func (w *writer) changes(c *CapabilityChange, n int) {
 				continue
 			}
 			m := &part.list[i]
-			w.line("- %s %s: %s%s", part.word, code(m.Subject, nameLimit), plain(m.Rationale, sentenceLimit), w.at(string(m.SourcePath), int(m.SourceLine)))
+			w.row("- ", part.word, " ", code(m.Subject, nameLimit), ": ", w.sentence(m.Rationale), w.at(string(m.SourcePath), int(m.SourceLine)))
 		}
 	}
 	w.more(n)
@@ -137,7 +161,7 @@ func (w *writer) at(path string, line int) string {
 	case path == "":
 		return ""
 	case line > 0:
-		return " (" + code(fmt.Sprintf("%s:%d", path, line), 2*nameLimit) + ")"
+		return " (" + code(path+":"+strconv.Itoa(line), 2*nameLimit) + ")"
 	}
 	return " (" + code(path, 2*nameLimit) + ")"
 }
@@ -168,8 +192,8 @@ func (w *writer) gaps(n int) {
 			continue
 		}
 		g := &gaps[i]
-		w.line("- %s: %s", code(g.Subject, nameLimit), plain(g.Why, sentenceLimit))
-		w.line("  A person adds: %s", plain(g.Next.Expects, sentenceLimit))
+		w.row("- ", code(g.Subject, nameLimit), ": ", w.sentence(g.Why))
+		w.row("  A person adds: ", w.sentence(g.Next.Expects))
 	}
 	w.more(n)
 	w.line("\nTemplates of the answers are in suggested\\-declarations\\.yaml\\. Each asks, none answers\\.")
@@ -187,10 +211,10 @@ func (w *writer) finding(f *check.Finding) {
 	if f.ToolName != "" {
 		about = " on " + code(f.ToolName, nameLimit)
 	}
-	w.line("- **%s** %s%s%s%s", f.Severity, code(f.CheckID, nameLimit), about, w.at(f.Source.Path, f.Source.StartLine), state)
-	w.line("  %s", plain(f.Title, sentenceLimit))
+	w.row("- **", string(f.Severity), "** ", code(f.CheckID, nameLimit), about, w.at(f.Source.Path, f.Source.StartLine), state)
+	w.row("  ", plain(f.Title, sentenceLimit))
 	if f.Recommendation != "" && !f.Suppressed {
-		w.line("  What to do: %s", plain(f.Recommendation, sentenceLimit))
+		w.row("  What to do: ", w.sentence(f.Recommendation))
 	}
 }
 
@@ -208,11 +232,11 @@ func (w *writer) tools() {
 	for _, t := range head.Catalog {
 		does, acts := "", ""
 		if a := actions[t.ID]; a != nil {
-			does = plain(fmt.Sprintf("%s (%s)", a.Effect, a.Assessment.EffectStatus), nameLimit)
-			acts = plain(fmt.Sprintf("%s (%s)", cmp.Or(a.Mode, "unknown"), a.Assessment.AuthorityStatus), nameLimit)
+			does = w.sentence(string(a.Effect) + " (" + string(a.Assessment.EffectStatus) + ")")
+			acts = w.sentence(cmp.Or(a.Mode, "unknown") + " (" + string(a.Assessment.AuthorityStatus) + ")")
 		}
-		w.line("| %s | %s | %s | %s | %s |", code(t.Name, nameLimit), cmp.Or(head.Reach[t.ID], effect.Unbound), does, acts,
-			code(cmp.Or(w.in.path(t.Origin.Path), t.Origin.Ref), nameLimit))
+		w.row("| ", code(t.Name, nameLimit), " | ", string(cmp.Or(head.Reach[t.ID], effect.Unbound)), " | ", does, " | ", acts, " | ",
+			code(cmp.Or(w.in.path(t.Origin.Path), t.Origin.Ref), nameLimit), " |")
 	}
 }
 

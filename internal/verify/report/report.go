@@ -113,19 +113,16 @@ type findingJSON struct {
 	TraceRefs         []string          `json:"capability_trace_refs"`
 }
 
-func findingOf(f *check.Finding) findingJSON {
+func findingOf(f shown) findingJSON {
 	j := findingJSON{
 		ID: f.ID, Fingerprint: f.Fingerprint, CheckID: f.CheckID, Title: redact.Text(f.Title), Category: f.Category,
 		Severity: f.Severity, Confidence: cmp.Or(f.Confidence, tool.Medium), Recommendation: f.Recommendation, DocsURL: Text(f.DocsURL),
-		ToolID: Text(f.ToolID), ToolName: Text(f.ToolName), AgentID: Text(f.AgentID), Evidence: map[string]any{},
+		ToolID: Text(f.ToolID), ToolName: Text(f.ToolName), AgentID: Text(f.AgentID), Evidence: f.evidence,
 		Suppressed: f.Suppressed, SuppressionReason: Text(redact.Text(f.SuppressionReason)), BaselineStatus: Text(f.BaselineStatus),
 		Patches: list(f.Patches), AutofixSafe: f.AutofixSafe, HumanReview: f.HumanReview,
 		PatchKind: cmp.Or(f.PatchKind, check.NoPatch), AgentAction: cmp.Or(f.AgentAction, check.Escalate),
 		Provenance: cmp.Or(f.Provenance, check.StaticDeclaration), BlocksRelease: f.BlocksRelease, Support: decision.Support(f.Support),
 		CapabilityRefs: list(f.CapabilityRefs), TraceRefs: list(f.TraceRefs),
-	}
-	if f.Evidence != nil {
-		j.Evidence = redact.Value("", f.Evidence)
 	}
 	if f.Source.Type != "" {
 		at := f.Source
@@ -342,7 +339,7 @@ func New(in *Input) *Report {
 	r.Findings = make([]findingJSON, len(order))
 	in.Each.Do(len(order), func(i int) { r.Findings[i] = findingOf(order[i]) })
 	for _, f := range decision.ReportOrder(in.Aside) {
-		r.Heuristics.Set = append(r.Heuristics.Set, findingOf(f))
+		r.Heuristics.Set = append(r.Heuristics.Set, findingOf(shownOf(f)))
 	}
 	r.ToolCatalog = make([]toolJSON, len(head.Catalog))
 	in.Each.Do(len(head.Catalog), func(i int) {

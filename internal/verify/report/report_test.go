@@ -73,7 +73,7 @@ func TestNoSecretIsPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sarif, err := report.SARIF(in, "1")
+	sarif, err := printedSARIF(in, "1")
 	if err != nil {
 		t.Fatal(err)
 	}

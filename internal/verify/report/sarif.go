@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/gate/redact"
 	"plimsoll.dev/internal/verify/check"
 )
@@ -123,20 +124,21 @@ func level(s check.Severity) string {
 	return "note"
 }
 
-// SARIF is the bytes of report.sarif (§10): one run, suppressed findings left
+// SARIF is report.sarif (§10): one run, suppressed findings left
 // out, secrets masked. version is the version of the program.
-func SARIF(in *Input, version string) ([]byte, error) {
+func SARIF(in *Input, version string) (canonical.Doc, error) {
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{Name: "agents-shipgate", Version: version}}, ColumnKind: "unicodeCodePoints", Results: []sarifResult{},
 		Properties: sarifRunProps{string(in.Decision.Decision), in.Decision.Reason, in.RunID},
 	}
-	var active []*check.Finding
+	findings := in.findings()
+	active := make([]*shown, 0, len(findings))
 	used := map[string]*check.Finding{}
-	for _, f := range in.findings() {
-		if !f.Suppressed {
+	for i := range findings {
+		if f := &findings[i]; !f.Suppressed {
 			active = append(active, f)
 			if used[f.CheckID] == nil {
-				used[f.CheckID] = f
+				used[f.CheckID] = f.Finding
 			}
 		}
 	}
@@ -150,10 +152,9 @@ func SARIF(in *Input, version string) ([]byte, error) {
 		index[id] = i
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, ruleOf(id, catalogue[id], used[id]))
 	}
-	for _, f := range active {
-		run.Results = append(run.Results, in.result(f, index[f.CheckID]))
-	}
-	return document(sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})
+	run.Results = make([]sarifResult, len(active))
+	in.Each.Do(len(active), func(i int) { run.Results[i] = in.result(active[i], index[active[i].CheckID]) })
+	return documentBy(in.Each, &sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})
 }
 
 // ruleOf is the rule of a check. A rule of a policy pack is not in the
@@ -181,13 +182,13 @@ func ruleOf(id string, c *check.Check, f *check.Finding) sarifRule {
 	return r
 }
 
-func (in *Input) result(f *check.Finding, rule int) sarifResult {
+func (in *Input) result(f *shown, rule int) sarifResult {
 	r := sarifResult{
 		RuleID: f.CheckID, RuleIndex: rule, Level: level(f.Severity), Message: sarifText{redact.Text(f.Title)},
 		Fingerprints: map[string]string{"agentsShipgateFingerprint": f.Fingerprint},
 		Properties: sarifResultProps{
 			f.Severity, string(f.Confidence), f.ToolName, f.Recommendation, f.BlocksRelease, f.HumanReview, f.Source.Pointer,
-			shorten(redact.Value("", evidenceOf(f))),
+			shorten(f.evidence),
 		},
 	}
 	switch f.BaselineStatus {
@@ -211,25 +212,24 @@ func (in *Input) result(f *check.Finding, rule int) sarifResult {
 	return r
 }
 
-func evidenceOf(f *check.Finding) any {
-	if f.Evidence == nil {
-		return map[string]any{}
-	}
-	return f.Evidence
-}
-
 // uri is a relative path as a URI reference (RFC 3986).
 func uri(path string) string {
+	if !strings.ContainsFunc(path, escaped) {
+		return path
+	}
 	var b strings.Builder
 	for i := range len(path) {
-		switch c := path[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("-._~/", c) >= 0:
-			b.WriteByte(c)
-		default:
+		if c := path[i]; escaped(rune(c)) {
 			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
 		}
 	}
 	return b.String()
+}
+
+func escaped(c rune) bool {
+	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-._~/", c)
 }
 
 const (
@@ -240,6 +240,9 @@ const (
 // shorten summarises what would make the file too large to show (§10): lists
 // over 20 items and texts over 1000 characters, at every level.
 func shorten(v any) any {
+	if short(v) {
+		return v // as nearly all evidence is
+	}
 	switch v := v.(type) {
 	case string:
 		n := utf8.RuneCountInString(v)
@@ -270,4 +273,25 @@ func shorten(v any) any {
 		return out
 	}
 	return v
+}
+
+// short says whether a value is shown as it is; a list that is not there is shown
+// as an empty one.
+func short(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return len(v) <= maxText || utf8.RuneCountInString(v) <= maxText
+	case []any:
+		return v != nil && len(v) <= maxItems && !slices.ContainsFunc(v, func(e any) bool { return !short(e) })
+	case []string:
+		return v != nil && len(v) <= maxItems && !slices.ContainsFunc(v, func(e string) bool { return !short(e) })
+	case map[string]any:
+		for _, e := range v {
+			if !short(e) {
+				return false
+			}
+		}
+		return v != nil
+	}
+	return true
 }

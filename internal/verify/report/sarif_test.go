@@ -37,7 +37,7 @@ type sarif struct {
 func TestSARIFKeepsTheStandard(t *testing.T) {
 	for name, in := range map[string]*report.Input{"a bit of everything": given(t), "clean": clean(t)} {
 		t.Run(name, func(t *testing.T) {
-			text, err := report.SARIF(in, "0.16.0")
+			text, err := printedSARIF(in, "0.16.0")
 			valid(t, "sarif", text, err)
 			var log sarif
 			if err := json.Unmarshal(text, &log); err != nil {
@@ -60,7 +60,7 @@ func TestSARIFKeepsTheStandard(t *testing.T) {
 }
 
 func TestSARIFShowsActiveFindingsWithTheirPlaces(t *testing.T) {
-	text, err := report.SARIF(given(t), "1")
+	text, err := printedSARIF(given(t), "1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,11 +94,19 @@ func TestSARIFSummarisesLongText(t *testing.T) {
 	in := given(t)
 	in.Findings = []check.Finding{{
 		ID: "fp_1", Fingerprint: "fp_1", CheckID: "X", Title: "t", Severity: check.Low,
-		Evidence: map[string]any{"deep": map[string]any{"text": strings.Repeat("é", 1500)}},
+		Evidence: map[string]any{"deep": map[string]any{"text": strings.Repeat("é", 1500)}, "none": []string(nil), "some": []any{"a", []any(nil)}},
 	}}
-	text, err := report.SARIF(in, "1")
+	text, err := printedSARIF(in, "1")
 	valid(t, "sarif", text, err)
 	if n := strings.Count(string(text), "é"); n != 1000 || !strings.Contains(string(text), "and 500 more characters") {
 		t.Errorf("%d characters of 1500 are shown", n)
 	}
+	if !strings.Contains(string(text), `"none":[],"some":["a",[]]`) {
+		t.Error("a list that is not there is shown as an empty one")
+	}
+}
+
+func printedSARIF(in *report.Input, version string) ([]byte, error) {
+	doc, err := report.SARIF(in, version)
+	return doc.Bytes(), err
 }

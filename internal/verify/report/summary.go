@@ -36,7 +36,7 @@ func (in *Input) AgentSummary() *AgentSummary {
 		if f.AgentAction == check.AutoApply {
 			s.AutoPatches++
 			if patched == nil {
-				patched = f
+				patched = f.Finding
 			}
 		}
 		if f.HumanReview {

@@ -72,9 +72,13 @@ const joiner = "\u2060"
 // code is text of a repository as a code span: nothing in it is markup. The
 // fence is longer than any run of backticks inside.
 func code(s string, limit int) string {
+	s = redact.Text(s)
+	if len(s) <= limit && unmarked(s) {
+		return "`" + s + "`"
+	}
 	var b strings.Builder
 	n := 0
-	for _, r := range redact.Text(s) {
+	for _, r := range s {
 		if n == limit {
 			b.WriteString("…")
 			break
@@ -112,4 +116,15 @@ func code(s string, limit int) string {
 		return joiner + fence + text + fence // else a line that begins with it reads as the start of a block
 	}
 	return fence + text + fence
+}
+
+// unmarked says whether a text is shown as it is between two backticks, which
+// nearly every name is.
+func unmarked(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || c == '`' || c == '|' {
+			return false
+		}
+	}
+	return s != ""
 }
