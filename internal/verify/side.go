@@ -123,8 +123,10 @@ func ReadAhead(head fs.FS, opt LoadOptions) *Ahead {
 
 // side is the side, and what it was read from. other is as in judge.
 func (l *loading) side(other *effect.Surface) (*Side, error) {
-	if err := l.prepare(); err != nil {
-		return nil, err
+	if l.prepared == nil {
+		if err := l.prepare(nil); err != nil {
+			return nil, err
+		}
 	}
 	side, err := l.judge(other)
 	if err == nil {
@@ -133,9 +135,14 @@ func (l *loading) side(other *effect.Surface) (*Side, error) {
 	return side, err
 }
 
-// prepare finds out which tools the side has and who may call them.
-func (l *loading) prepare() (err error) {
-	l.prepared, err = effect.Prepare(l.manifest, l.reading, l.opt.Each)
+// prepare finds out which tools the side has and who may call them. What the other
+// side has alike is found once; other may be nil.
+func (l *loading) prepare(other *loading) (err error) {
+	var like *effect.Prepared
+	if other != nil {
+		like = other.prepared
+	}
+	l.prepared, err = effect.PrepareLike(l.manifest, l.reading, l.opt.Each, like)
 	return err
 }
 

@@ -103,7 +103,7 @@ func (b *binder) node(name, sourceID string, o tool.Origin) string {
 }
 
 // earlier keeps the place of an agent independent of the order of files.
-func earlier(a, b tool.Origin) bool { return comparePlaces(a, b) < 0 }
+func earlier(a, b tool.Origin) bool { return comparePlaces(&a, &b) < 0 }
 
 func (b *binder) issue(i Issue) { b.g.Issues = append(b.g.Issues, i) }
 
@@ -127,6 +127,7 @@ func (b *binder) edge(e GraphEdge) { b.edges = append(b.edges, e) }
 
 // readEdges adds what code, flows and lists show.
 func (b *binder) readEdges() {
+	b.edges = slices.Grow(b.edges, len(b.x.r.Edges))
 	for _, e := range b.x.r.Edges {
 		from := b.node(e.Agent, e.Origin.SourceID, e.Origin)
 		out := GraphEdge{Kind: e.Kind, From: from, Complete: e.Complete, Declared: e.Declared, At: e.Origin}
@@ -392,6 +393,7 @@ func (b *binder) sources() {
 	if b.g.Root == "" || len(b.bound) == 0 {
 		return
 	}
+	b.edges = slices.Grow(b.edges, len(b.x.s.Catalog))
 	for _, t := range b.x.s.Catalog {
 		for i := range t.Members {
 			if o := t.Members[i].Origin; b.bound[o.SourceID] {
@@ -405,24 +407,34 @@ func (b *binder) sources() {
 // compare holds each declaration against what the sources show of its agent.
 func (b *binder) compare() {
 	type sets struct {
-		tools, agents map[string]bool
-		open          bool // some list was not read in full
+		tools  []bool // by place in the catalog; nil for none
+		agents map[string]bool
+		open   bool // some list was not read in full
 	}
 	shown, said := map[string]*sets{}, map[string]*sets{}
-	into := func(all map[string]*sets, e GraphEdge) {
+	catalog := b.x.s.Catalog
+	into := func(all map[string]*sets, e *GraphEdge) {
 		s := all[e.From]
 		if s == nil {
-			s = &sets{tools: map[string]bool{}, agents: map[string]bool{}}
+			s = &sets{agents: map[string]bool{}}
 			all[e.From] = s
 		}
-		if e.Tool != "" {
-			s.tools[e.Tool] = true
-		} else {
+		switch {
+		case e.Tool == "":
 			s.agents[e.To] = true
+		case s.tools == nil:
+			s.tools = make([]bool, len(catalog))
+			fallthrough
+		default:
+			s.tools[b.x.s.tools[e.Tool]] = true
 		}
 		s.open = s.open || !e.Complete
 	}
-	for _, e := range b.edges {
+	for i := range b.edges {
+		e := &b.edges[i]
+		if _, declares := b.declares[e.From]; !declares {
+			continue // nobody asks what it has
+		}
 		if e.Declared && e.At.Type == "manifest" && e.At.SourceID == "" {
 			into(said, e)
 		} else {
@@ -438,23 +450,27 @@ func (b *binder) compare() {
 			want = &sets{}
 		}
 		var differ []string
-		check := func(have, want map[string]bool, name func(string) string) {
-			if len(have) == 0 {
-				return
-			}
-			for x := range have {
-				if !want[x] {
-					differ = append(differ, name(x)+" is not declared")
-				}
-			}
-			for x := range want {
-				if !have[x] && !b.spoken[id] && !shown[id].open {
-					differ = append(differ, name(x)+" is not in the source")
-				}
+		check := func(name string, have, want bool) {
+			switch {
+			case have && !want:
+				differ = append(differ, name+" is not declared")
+			case want && !have && !b.spoken[id] && !shown[id].open:
+				differ = append(differ, name+" is not in the source")
 			}
 		}
-		check(have.tools, want.tools, func(id string) string { return b.x.s.tools[id].Name })
-		check(have.agents, want.agents, func(id string) string { return b.nodes[id].Name })
+		if have.tools != nil {
+			for n, t := range catalog {
+				check(t.Name, have.tools[n], want.tools != nil && want.tools[n])
+			}
+		}
+		if len(have.agents) > 0 {
+			for id := range have.agents {
+				check(b.nodes[id].Name, true, want.agents[id])
+			}
+			for id := range want.agents {
+				check(b.nodes[id].Name, have.agents[id], true)
+			}
+		}
 		if differ = sorted(differ); len(differ) == 0 {
 			continue
 		}

@@ -258,7 +258,7 @@ type Surface struct {
 	Warnings []tool.Warning      // of resolution, for example colliding action ids
 	Paths    map[string][]string // by tool id: node ids from the root to the agent that holds the tool
 
-	tools    map[string]*Tool // by id
+	tools    map[string]int // by id: places in Catalog
 	controls map[ControlKind]map[string]bool
 	judged   bool    // tools know their actions, and every action is one of a reachable tool
 	reached  []*Tool // what Tools lists of a judged side
@@ -305,7 +305,10 @@ func (s *Surface) ActionOf(t *Tool) *Action {
 // Tool is the tool with an id, or nil.
 func (s *Surface) Tool(id string) *Tool {
 	if s.tools != nil {
-		return s.tools[id]
+		if n, there := s.tools[id]; there {
+			return s.Catalog[n]
+		}
+		return nil
 	}
 	for _, t := range s.Catalog {
 		if t.ID == id {
@@ -317,12 +320,12 @@ func (s *Surface) Tool(id string) *Tool {
 
 // Shares says whether the side has the very tool of the other side: it was judged
 // once, under the same circumstances, and both have one action of it.
-func (s *Surface) Shares(t *Tool) bool { return s.judged && s.tools[t.ID] == t }
+func (s *Surface) Shares(t *Tool) bool { return s.judged && s.Tool(t.ID) == t }
 
 // Action is the action of the tool with an id, or nil.
 func (s *Surface) Action(toolID string) *Action {
 	if s.judged {
-		if t := s.tools[toolID]; t != nil {
+		if t := s.Tool(toolID); t != nil {
 			return t.acts
 		}
 		return nil

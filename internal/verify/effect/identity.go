@@ -38,6 +38,7 @@ var hashed = sync.Pool{New: func() any { return new([]byte) }}
 type observation struct {
 	id   string
 	tool *tool.Tool
+	at   int // in the reading
 }
 
 // observationID names an observation by what its source calls it.
@@ -49,9 +50,11 @@ func observationID(t *tool.Tool) string {
 	})
 }
 
-// observe gives every tool of the reading its id, in the order of ids. A tool
-// that cannot be told apart from another has no identity: exit 3.
-func observe(m *manifest.Manifest, r *tool.Reading, each tool.Each) ([]observation, error) {
+// observe gives every tool of the reading its id, in the order of ids where there
+// are bindings that name them. A tool that cannot be told apart from another has
+// no identity: exit 3.
+func (x *resolver) observe() ([]observation, error) {
+	m, r := x.m, x.r
 	known := map[string]bool{}
 	for _, s := range r.Sources {
 		known[s.ID] = true
@@ -62,7 +65,13 @@ func observe(m *manifest.Manifest, r *tool.Reading, each tool.Each) ([]observati
 		}
 	}
 	all := make([]observation, len(r.Tools))
-	shared(each, len(all), func(i int) { all[i] = observation{observationID(&r.Tools[i]), &r.Tools[i]} })
+	shared(x.each, len(all), func(i int) {
+		if like := x.like[i]; like != nil {
+			all[i] = observation{like.Observations[0], &r.Tools[i], i}
+			return
+		}
+		all[i] = observation{observationID(&r.Tools[i]), &r.Tools[i], i}
+	})
 	first := make(map[string]*tool.Tool, len(r.Tools))
 	for i := range r.Tools {
 		t := &r.Tools[i]
@@ -80,8 +89,45 @@ func observe(m *manifest.Manifest, r *tool.Reading, each tool.Each) ([]observati
 		}
 		first[id] = t
 	}
-	slices.SortFunc(all, func(a, b observation) int { return strings.Compare(a.id, b.id) })
+	if len(m.Identities) > 0 {
+		slices.SortFunc(all, func(a, b observation) int { return strings.Compare(a.id, b.id) })
+	}
 	return all, nil
+}
+
+// liken finds the tools of the other side that stand for what one reading saw on
+// both. Which they are does not change with what else is there; what is said of
+// them may.
+func (x *resolver) liken(other *Prepared) {
+	x.like, x.single = make([]*Tool, len(x.r.Tools)), make([]*Tool, len(x.r.Tools))
+	if other == nil || other.x.m != x.m {
+		return
+	}
+	theirs := other.x.r.Tools
+	starts := map[*tool.Once]int{} // what one reading saw stands together
+	for i := len(theirs) - 1; i >= 0; i-- {
+		if once := theirs[i].Once; once != nil && (i == 0 || theirs[i-1].Once != once) {
+			starts[once] = i
+		}
+	}
+	next := 0
+	for i := range x.r.Tools {
+		t := &x.r.Tools[i]
+		if t.Once == nil {
+			continue
+		}
+		at := next
+		if i == 0 || x.r.Tools[i-1].Once != t.Once {
+			start, there := starts[t.Once]
+			if !there {
+				start = len(theirs)
+			}
+			at = start
+		}
+		if next = at + 1; at < len(theirs) && theirs[at].Once == t.Once && theirs[at].Name == t.Name && theirs[at].Origin == t.Origin {
+			x.like[i] = other.x.single[at]
+		}
+	}
 }
 
 func unreadable(t *tool.Tool, detail string) error {
@@ -153,24 +199,35 @@ func (x *resolver) identify(all []observation) {
 		}
 	}
 	alone := slices.DeleteFunc(all, func(o observation) bool { _, ok := bound[o.id]; return ok })
-	structural := make([]*Tool, len(alone))
+	for _, t := range x.s.Catalog {
+		t.Interface = interfaceOf(t)
+	}
+	structural := make([]Tool, len(alone))
 	shared(x.each, len(alone), func(n int) {
-		o := alone[n]
-		t := &Tool{
-			ID:           stableID("tool_v2", canonical.Object{{Key: "observation_id", Value: o.id}}),
-			Observations: []string{o.id}, Tool: *o.tool, Members: []tool.Tool{*o.tool}, Status: "structural",
-		}
+		o, t := alone[n], &structural[n]
+		t.Tool, t.Members, t.Status = *o.tool, x.r.Tools[o.at:o.at+1:o.at+1], "structural"
 		t.Provider = cmp.Or(o.tool.Provider, o.tool.Origin.SourceID)
+		if like := x.like[o.at]; like != nil {
+			t.ID, t.Observations, t.Interface = like.ID, like.Observations, like.Interface
+		} else {
+			t.ID, t.Observations = stableID("tool_v2", canonical.Object{{Key: "observation_id", Value: o.id}}), []string{o.id}
+			t.Interface = interfaceOf(t)
+		}
 		for _, i := range refused[o.id] {
 			i.ToolID = t.ID
 			t.Issues = append(t.Issues, i)
 		}
-		structural[n] = t
+		x.single[o.at] = t
 	})
-	x.s.Catalog = append(x.s.Catalog, structural...)
-	shared(x.each, len(x.s.Catalog), func(i int) { x.s.Catalog[i].Interface = interfaceOf(x.s.Catalog[i]) })
+	x.s.Catalog = slices.Grow(x.s.Catalog, len(structural))
+	for n := range structural {
+		x.s.Catalog = append(x.s.Catalog, &structural[n])
+	}
 	slices.SortFunc(x.s.Catalog, func(a, b *Tool) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+		if c := strings.Compare(a.Name, b.Name); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
 	})
 }
 
@@ -285,7 +342,7 @@ func (t *Tool) fill(m *tool.Tool) {
 		}
 	}
 	// That one source does not know the schema is no news once another does.
-	if !known && (&Tool{Tool: *m}).SchemaKnown() {
+	if !known && schemaKnown(m) {
 		delete(t.Annotations, unknownSchema)
 	}
 }
@@ -333,7 +390,7 @@ type input struct {
 // inputsOf is the input interface of an observation with coarse types, nil when
 // it is not known.
 func inputsOf(t *tool.Tool) map[string]input {
-	if !(&Tool{Tool: *t}).SchemaKnown() {
+	if !schemaKnown(t) {
 		return nil
 	}
 	inputs := make(map[string]input, len(t.Params))
@@ -362,13 +419,13 @@ func sameInputs(a, b map[string]input) bool {
 
 // interfaceOf is names of inputs to "is required", nil when no schema is known.
 func interfaceOf(t *Tool) map[string]bool {
-	inputs := inputsOf(&t.Tool)
-	if inputs == nil {
+	if !t.SchemaKnown() {
 		return nil
 	}
-	names := make(map[string]bool, len(inputs))
-	for name, in := range inputs {
-		names[name] = in.required
+	names := make(map[string]bool, len(t.Params))
+	for i := range t.Params {
+		p := &t.Params[i]
+		names[p.Name] = p.Required || names[p.Name]
 	}
 	return names
 }

@@ -57,15 +57,18 @@ func tidy(issues []Issue) []Issue {
 			slices.Compare(a.Path, b.Path), strings.Compare(a.Why, b.Why), slices.Compare(a.Candidates, b.Candidates),
 		)
 	}
-	slices.SortFunc(issues, func(a, b Issue) int { return cmp.Or(compare(a, b), comparePlaces(a.At, b.At)) })
+	slices.SortFunc(issues, func(a, b Issue) int { return cmp.Or(compare(a, b), comparePlaces(&a.At, &b.At)) })
 	return slices.CompactFunc(issues, func(a, b Issue) bool { return compare(a, b) == 0 })
 }
 
 // comparePlaces orders places, so that what is reported does not depend on the
 // order in which files were read.
-func comparePlaces(a, b tool.Origin) int {
+func comparePlaces(a, b *tool.Origin) int {
+	if c := cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Start.Line, b.Start.Line)); c != 0 {
+		return c
+	}
 	return cmp.Or(
-		strings.Compare(a.Path, b.Path), cmp.Compare(a.Start.Line, b.Start.Line), cmp.Compare(a.Start.Column, b.Start.Column),
+		cmp.Compare(a.Start.Column, b.Start.Column),
 		strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Ref, b.Ref), strings.Compare(a.SourceID, b.SourceID),
 		strings.Compare(a.Location, b.Location), strings.Compare(a.Type, b.Type), cmp.Compare(a.EndLine, b.EndLine),
 	)

@@ -24,7 +24,7 @@ type circumstances struct {
 }
 
 // circumstancesOf answers for each tool of the catalog.
-func (x *resolver) circumstancesOf() func(*Tool) circumstances {
+func (x *resolver) circumstancesOf() func(place int) circumstances {
 	s, unread := x.s, unreadSources(x.s.Reading)
 	blocks := make(map[string]*manifest.Authority, len(x.m.Sources))
 	rows := make(map[string]bool, len(x.m.Sources))
@@ -40,9 +40,10 @@ func (x *resolver) circumstancesOf() func(*Tool) circumstances {
 			questioned[id] = true
 		}
 	}
-	return func(t *Tool) circumstances {
+	return func(place int) circumstances {
+		t, held := s.Catalog[place], &x.held[place]
 		w := circumstances{
-			root: s.Graph.Root, reach: s.Reach[t.ID], declared: x.declared[t.ID], risk: x.risk[t.ID],
+			root: s.Graph.Root, reach: held.reach, declared: x.declared[t.ID], risk: x.risk[t.ID],
 			row: rows[t.Origin.SourceID], unread: unread[t.Origin.SourceID],
 			approval: s.Controlled(ApprovalControl, t), confirmation: s.Controlled(ConfirmationControl, t),
 			idempotency: s.Controlled(IdempotencyControl, t),
@@ -53,7 +54,7 @@ func (x *resolver) circumstancesOf() func(*Tool) circumstances {
 			}
 		}
 		w.bound = w.root != "" && !questioned[t.ID] &&
-			!slices.ContainsFunc(s.Paths[t.ID], func(node string) bool { return x.conflict[node] })
+			!slices.ContainsFunc(held.path, func(node string) bool { return x.conflict[node] })
 		return w
 	}
 }
@@ -80,7 +81,7 @@ func (x *resolver) judge() {
 		defer hands.Put(h)
 		for i := n * share; i < min(len(catalog), (n+1)*share); i++ {
 			t := catalog[i]
-			t.under = of(t)
+			t.under = of(i)
 			if twin := x.twin(t); twin != nil {
 				catalog[i] = twin
 				continue
@@ -88,11 +89,6 @@ func (x *resolver) judge() {
 			t.acts = t.judge(h)
 		}
 	})
-	if x.other != nil {
-		for _, t := range catalog {
-			x.s.tools[t.ID] = t
-		}
-	}
 }
 
 // twin is the same tool of the other side, when it was judged under the same
@@ -102,7 +98,7 @@ func (x *resolver) twin(t *Tool) *Tool {
 	if x.other == nil || x.other.Manifest != x.m {
 		return nil
 	}
-	o := x.other.tools[t.ID]
+	o := x.other.Tool(t.ID)
 	if o == nil || o.under != t.under || len(t.Issues) > 0 || len(o.Issues) > 0 {
 		return nil
 	}

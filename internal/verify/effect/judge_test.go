@@ -21,9 +21,9 @@ func atOnce(n int, do func(i int)) {
 	all.Wait()
 }
 
-// resolveLike resolves the other side of a surface.
-func resolveLike(m *manifest.Manifest, r *tool.Reading, each tool.Each, other *effect.Surface) (*effect.Surface, error) {
-	p, err := effect.Prepare(m, r, each)
+// resolveLike resolves the other side of what is prepared and judged.
+func resolveLike(m *manifest.Manifest, r *tool.Reading, each tool.Each, like *effect.Prepared, other *effect.Surface) (*effect.Surface, error) {
+	p, err := effect.PrepareLike(m, r, each, like)
 	if err != nil {
 		return nil, err
 	}
@@ -75,10 +75,17 @@ func TestWhatIsTakenOverIsWhatWouldBeJudged(t *testing.T) {
 				})
 			}
 		}
-		other := resolved(t, m, head)
+		prepared, err := effect.Prepare(m, head, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := prepared.Judge(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		before := written(other)
 		base := otherSide(t, head)
-		got, err := resolveLike(m, base, atOnce, other)
+		got, err := resolveLike(m, base, atOnce, prepared, other)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +108,7 @@ func TestATwinIsOneActionOfBothSides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := resolveLike(m, base, nil, a)
+	b, err := resolveLike(m, base, nil, nil, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +118,7 @@ func TestATwinIsOneActionOfBothSides(t *testing.T) {
 		}
 	}
 	// Under another manifest an entry that is about the tool may say something else.
-	c, err := resolveLike(load(t, bound), base, nil, a)
+	c, err := resolveLike(load(t, bound), base, nil, nil, a)
 	if err != nil {
 		t.Fatal(err)
 	}

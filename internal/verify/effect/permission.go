@@ -110,7 +110,9 @@ func (t *Tool) classify(claims []Claim) {
 }
 
 // Wildcard says whether the tool stands for tools that nobody lists.
-func (t *Tool) Wildcard() bool {
+func (t *Tool) Wildcard() bool { return wildcard(&t.Tool) }
+
+func wildcard(t *tool.Tool) bool {
 	for _, key := range []string{"wildcard_tools", "mcp_wildcard_tools"} {
 		if wild, ok := t.Flag(key); ok && wild {
 			return true
@@ -121,8 +123,10 @@ func (t *Tool) Wildcard() bool {
 
 // SchemaKnown says whether it is known what the tool takes. An operation of an
 // OpenAPI document and a function in code say it by themselves.
-func (t *Tool) SchemaKnown() bool {
-	if unknown, ok := t.Flag(unknownSchema); ok && unknown || t.Wildcard() {
+func (t *Tool) SchemaKnown() bool { return schemaKnown(&t.Tool) }
+
+func schemaKnown(t *tool.Tool) bool {
+	if unknown, ok := t.Flag(unknownSchema); ok && unknown || wildcard(t) {
 		return false
 	}
 	if len(t.Params) > 0 || t.Signature != "" {

@@ -5,22 +5,45 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"plimsoll.dev/internal/verify/tool"
 )
+
+// hold is how the root reaches a tool.
+type hold struct {
+	reach Reach
+	agent string   // the nearest agent that holds a reachable tool
+	name  string   // name of an agent that may hold a possible one
+	path  []string // to a reachable tool
+}
 
 // reach walks from the root over handoffs, breadth first (§6.4). What complete
 // edges lead to is reachable; what only an incomplete one leads to is possible.
 func (b *binder) reach() {
 	b.sortGraph()
 	s := b.x.s
-	s.Reach, s.Paths = make(map[string]Reach, len(s.Catalog)), map[string][]string{}
-	for _, t := range s.Catalog {
-		s.Reach[t.ID] = Unbound
+	held := make([]hold, len(s.Catalog))
+	b.x.held = held
+	s.Reach, s.Paths = make(map[string]Reach, len(held)), make(map[string][]string, len(held))
+	if b.g.Root != "" {
+		b.walkEdges(held)
 	}
-	if b.g.Root == "" {
-		return
+	for n, t := range s.Catalog {
+		h := &held[n]
+		h.reach = cmp.Or(h.reach, Unbound)
+		s.Reach[t.ID] = h.reach
+		switch h.reach {
+		case Reachable:
+			s.Paths[t.ID] = h.path
+		case Possible:
+			i := about(t, PartialBinding, fmt.Sprintf("The agent %s may hold it: the list that names it could not be read in full.", h.name))
+			i.Agent, i.Key = h.name, "agent_bindings.declarations[].tools"
+			b.issue(i)
+		case Unbound:
+		}
 	}
+}
+
+// walkEdges finds how the root reaches each tool of the catalog, if it does.
+func (b *binder) walkEdges(held []hold) {
 	from := map[string][]*GraphEdge{} // handoffs only
 	for i := range b.g.Edges {
 		if e := &b.g.Edges[i]; e.To != "" {
@@ -29,43 +52,54 @@ func (b *binder) reach() {
 	}
 	sure := walk(from, map[string]step{b.g.Root: {}}, true)
 	maybe := walk(from, sure, false)
-	best := map[string]string{} // by reachable tool: the nearest agent that holds it
-	held := map[string]string{} // by possible tool: name of an agent that may hold it
-	for _, e := range b.g.Edges {
-		_, reached := sure[e.From]
+	for i := range b.g.Edges {
+		e := &b.g.Edges[i]
+		at, reached := sure[e.From]
 		_, possible := maybe[e.From]
-		switch {
-		case e.Tool == "":
+		if e.Tool == "" {
 			if reached && !e.Complete {
-				i := at(e.At, IncompleteHandoffs, b.nodes[e.From].Name, fmt.Sprintf("It may hand over to %s; not all of its handoffs could be read.", b.nodes[e.To].Name))
-				i.Key = "agent_bindings.declarations[].handoffs"
-				if _, closed := b.declares[e.From]; !closed {
-					b.issue(i)
-				}
+				b.unfinished(e)
 			}
+			continue
+		}
+		h := &held[b.x.s.tools[e.Tool]]
+		switch {
 		case reached && e.Complete:
-			have, ok := best[e.Tool]
-			if !ok || cmp.Or(cmp.Compare(sure[e.From].depth, sure[have].depth), strings.Compare(e.From, have)) < 0 {
-				best[e.Tool] = e.From
+			if h.reach != Reachable || cmp.Or(cmp.Compare(at.depth, sure[h.agent].depth), strings.Compare(e.From, h.agent)) < 0 {
+				h.agent = e.From
 			}
-			s.Reach[e.Tool] = Reachable
-		case possible && s.Reach[e.Tool] != Reachable:
-			s.Reach[e.Tool] = Possible
-			if name := b.nodes[e.From].Name; held[e.Tool] == "" || name < held[e.Tool] {
-				held[e.Tool] = name
+			h.reach = Reachable
+		case possible && h.reach != Reachable:
+			h.reach = Possible
+			if name := b.nodes[e.From].Name; h.name == "" || name < h.name {
+				h.name = name
 			}
 		}
 	}
-	for _, t := range s.Catalog {
-		if s.Reach[t.ID] == Reachable {
-			s.Paths[t.ID] = path(sure, best[t.ID])
+	paths := map[string][]string{} // tools of one agent have one path
+	for n := range held {
+		h := &held[n]
+		if h.reach != Reachable {
+			continue
 		}
-		if s.Reach[t.ID] == Possible {
-			i := about(t, PartialBinding, fmt.Sprintf("The agent %s may hold it: the list that names it could not be read in full.", held[t.ID]))
-			i.Agent, i.Key = held[t.ID], "agent_bindings.declarations[].tools"
-			b.issue(i)
+		known, ok := paths[h.agent]
+		if !ok {
+			known = path(sure, h.agent)
+			paths[h.agent] = known
 		}
+		h.path = known
 	}
+}
+
+// unfinished reports a handoff of an agent whose handoffs could not all be read,
+// unless a declaration says them all.
+func (b *binder) unfinished(e *GraphEdge) {
+	if _, closed := b.declares[e.From]; closed {
+		return
+	}
+	i := at(e.At, IncompleteHandoffs, b.nodes[e.From].Name, fmt.Sprintf("It may hand over to %s; not all of its handoffs could be read.", b.nodes[e.To].Name))
+	i.Key = "agent_bindings.declarations[].handoffs"
+	b.issue(i)
 }
 
 // step is how an agent is reached: from which one, and after how many handoffs.
@@ -130,21 +164,34 @@ func (b *binder) sortGraph() {
 	slices.SortFunc(g.Nodes, func(a, b Node) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 	})
-	g.Edges = b.edges
-	slices.SortFunc(g.Edges, compareEdges)
+	order := make([]*GraphEdge, len(b.edges)) // an edge is too large to be moved while sorting
+	for i := range b.edges {
+		order[i] = &b.edges[i]
+	}
+	slices.SortFunc(order, compareEdges)
 	// The same edge from two places is one edge, at the first place.
-	g.Edges = slices.CompactFunc(g.Edges, func(a, b GraphEdge) bool {
-		a.At, b.At = tool.Origin{}, tool.Origin{}
-		return a == b
+	order = slices.CompactFunc(order, func(a, b *GraphEdge) bool {
+		return a.Kind == b.Kind && a.From == b.From && a.Tool == b.Tool && a.To == b.To && a.Complete == b.Complete && a.Declared == b.Declared
 	})
+	if len(order) > 0 {
+		g.Edges = make([]GraphEdge, len(order))
+	}
+	for i, e := range order {
+		g.Edges[i] = *e
+	}
 }
 
-func compareEdges(a, b GraphEdge) int {
+func compareEdges(a, b *GraphEdge) int {
+	if c := strings.Compare(a.From, b.From); c != 0 {
+		return c
+	}
+	if c := cmp.Or(strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.Tool, b.Tool)); c != 0 {
+		return c
+	}
 	return cmp.Or(
-		strings.Compare(a.From, b.From), strings.Compare(string(a.Kind), string(b.Kind)),
-		strings.Compare(a.Tool, b.Tool), strings.Compare(a.To, b.To),
+		strings.Compare(a.To, b.To),
 		cmp.Compare(truth(b.Complete), truth(a.Complete)), cmp.Compare(truth(a.Declared), truth(b.Declared)),
-		comparePlaces(a.At, b.At),
+		comparePlaces(&a.At, &b.At),
 	)
 }
 

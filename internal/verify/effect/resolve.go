@@ -14,6 +14,9 @@ type resolver struct {
 	r *tool.Reading
 	s *Surface
 
+	like   []*Tool // by place in the reading: the tool that the other side has of the same observation, or nil
+	single []*Tool // by place in the reading: the tool that is this observation alone, or nil
+
 	obsByName map[string][]observation
 	byName    map[string][]*Tool
 	bySource  map[sourceName][]*Tool
@@ -21,6 +24,7 @@ type resolver struct {
 	risk     map[string]*manifest.Risk // by tool id
 	declared map[string]*manifest.Action
 	conflict map[string]bool // node ids with conflicting binding evidence
+	held     []hold          // by place in the catalog
 	orphans  []Issue         // of entries that fit no tool
 
 	each  tool.Each
@@ -56,15 +60,24 @@ type Prepared struct{ x *resolver }
 // Prepare is the first half of Resolve, by as many hands as each has; it may be
 // nil.
 func Prepare(m *manifest.Manifest, r *tool.Reading, each tool.Each) (*Prepared, error) {
+	return PrepareLike(m, r, each, nil)
+}
+
+// PrepareLike is Prepare of one side while the other may be judged already. What
+// both read alike is not named again. other may be nil.
+func PrepareLike(m *manifest.Manifest, r *tool.Reading, each tool.Each, other *Prepared) (*Prepared, error) {
 	x := &resolver{
 		m: m, r: r, s: &Surface{Manifest: m, Reading: r}, risk: map[string]*manifest.Risk{}, declared: map[string]*manifest.Action{},
 		asked: map[string]bool{}, matched: map[[5]string][]*Tool{}, each: each,
 	}
-	all, err := observe(m, r, each)
+	x.liken(other)
+	all, err := x.observe()
 	if err != nil {
 		return nil, err
 	}
-	x.indexObservations(all)
+	if len(m.Identities) > 0 {
+		x.indexObservations(all)
+	}
 	x.identify(all)
 	x.indexTools()
 	x.selectActions()
@@ -127,7 +140,9 @@ func (x *resolver) selectActions() {
 // tool of the agent, else on one of the catalog, else on the graph (§5.4).
 func (x *resolver) witness() {
 	for _, t := range x.s.Catalog {
-		t.Issues = tidy(t.Issues)
+		if len(t.Issues) > 0 {
+			t.Issues = tidy(t.Issues)
+		}
 	}
 	if len(x.orphans) == 0 {
 		return

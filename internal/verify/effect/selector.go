@@ -47,26 +47,30 @@ func (x *resolver) observed(sel manifest.Selector) []observation {
 
 // indexTools prepares for match and for bound names of sources.
 func (x *resolver) indexTools() {
-	x.s.tools = make(map[string]*Tool, len(x.s.Catalog))
+	x.s.tools = make(map[string]int, len(x.s.Catalog))
 	x.byName = make(map[string][]*Tool, len(x.s.Catalog))
 	x.bySource = make(map[sourceName][]*Tool, len(x.s.Catalog))
-	for _, t := range x.s.Catalog {
-		x.s.tools[t.ID] = t
+	// Most lists are of one tool, and lie here.
+	room := make([]*Tool, 0, 2*len(x.s.Catalog))
+	// The members of one tool come one after the other.
+	add := func(list []*Tool, t *Tool) []*Tool {
+		switch n := len(list); {
+		case n > 0 && list[n-1] == t:
+			return list
+		case n > 0:
+			return append(list, t)
+		}
+		room = append(room, t)
+		return room[len(room)-1 : len(room) : len(room)]
+	}
+	for n, t := range x.s.Catalog {
+		x.s.tools[t.ID] = n
 		for i := range t.Members {
 			name, key := t.Members[i].Name, sourceName{t.Members[i].Origin.SourceID, t.Members[i].Name}
-			x.byName[name] = appendOnce(x.byName[name], t)
-			x.bySource[key] = appendOnce(x.bySource[key], t)
+			x.byName[name] = add(x.byName[name], t)
+			x.bySource[key] = add(x.bySource[key], t)
 		}
 	}
-}
-
-// appendOnce adds t unless it was the last to be added: the members of one tool
-// come one after the other.
-func appendOnce(list []*Tool, t *Tool) []*Tool {
-	if n := len(list); n > 0 && list[n-1] == t {
-		return list
-	}
-	return append(list, t)
 }
 
 // match is every canonical tool that a selector fits (§5.4, row selector). A
@@ -86,7 +90,7 @@ func (x *resolver) search(sel manifest.Selector) []*Tool {
 	candidates := x.byName[sel.Tool]
 	if sel.ToolID != "" {
 		candidates = nil
-		if t := x.s.tools[sel.ToolID]; t != nil {
+		if t := x.s.Tool(sel.ToolID); t != nil {
 			candidates = []*Tool{t}
 		}
 	}
