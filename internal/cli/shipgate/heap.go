@@ -11,14 +11,15 @@ import (
 // take less.
 const softMemory = 384 << 20
 
-// lazyCollector is how much the heap grows, in percent, before it is collected: a
-// run is over soon, and a fifth of it went into collecting what it still needs.
-// 2,000 tools are collected once, when their sources are parsed and read; more of
-// them are bounded by softMemory.
-const lazyCollector = 2400
+// lazyCollector is how much the heap grows, in percent of its first 4 MiB, before
+// it is collected: a run is over soon, and a tenth of it went into collecting what
+// it still needs. 2,000 tools are not collected at all; more of them are, from
+// 224 MiB on, and are bounded by softMemory.
+const lazyCollector = 5600
 
-// heapRoom is about what 2,000 tools take.
-const heapRoom = 160 << 20
+// heapRoom is a little less than what a run takes before it is collected: to ask
+// for it must begin no collection by itself.
+const heapRoom = 208 << 20
 
 // prepareHeap fits the heap to one verification, as far as the environment leaves
 // it to us.
