@@ -217,28 +217,20 @@ func (r *Run) loadSides() {
 	if r.Err != nil {
 		return
 	}
-	var base *loading
-	var failed error
-	beside := func(parts ...func()) { r.Input.Each.Do(len(parts), func(i int) { parts[i]() }) }
-	beside(
-		func() { r.Err = r.head.prepare(nil) },
-		func() {
-			if r.Input.Base != nil {
-				base, failed = r.read(r.Input.Base, r.head)
-			}
-		},
-	)
-	if r.Err != nil {
+	if r.Err = r.head.prepare(nil); r.Err != nil {
 		return
 	}
-	beside(
-		func() {
-			if base != nil && failed == nil {
+	var base *loading
+	var failed error
+	parts := []func(){func() { r.HeadSide, r.Err = r.head.side(nil) }}
+	if r.Input.Base != nil {
+		parts = append(parts, func() {
+			if base, failed = r.read(r.Input.Base, r.head); failed == nil {
 				failed = base.prepare(r.head)
 			}
-		},
-		func() { r.HeadSide, r.Err = r.head.side(nil) },
-	)
+		})
+	}
+	r.Input.Each.Do(len(parts), func(i int) { parts[i]() })
 	if r.Err != nil {
 		return
 	}

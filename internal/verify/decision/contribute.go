@@ -2,7 +2,6 @@ package decision
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ type contributions struct {
 
 // contribute walks the findings in report order.
 func contribute(in *Input) contributions {
-	c := contributions{blockers: []Item{}, reviews: []Item{}, rows: []Contribution{}}
+	c := contributions{blockers: []Item{}, reviews: []Item{}, rows: make([]Contribution, 0, len(in.Findings))}
 	for _, f := range ReportOrder(in.Findings) {
 		category, rule, why := classify(f, in.FailOn)
 		c.rows = append(c.rows, Contribution{
@@ -65,17 +64,17 @@ func classify(f *check.Finding, failOn []check.Severity) (Category, Rule, string
 	case f.BlocksRelease && !accepted:
 		return Blocker, PolicyBlockNew, "Its rule blocks a release and the baseline does not accept it."
 	case severe && !accepted:
-		return Blocker, SeverityBlockNew, fmt.Sprintf("Severity %s blocks and the baseline does not accept it.", f.Severity)
+		return Blocker, SeverityBlockNew, "Severity " + string(f.Severity) + " blocks and the baseline does not accept it."
 	case review && baseline != "":
 		return ReviewItem, baseline, "It would block; the baseline accepts it, so a person looks at it."
 	case review && f.Severity.Rank() >= check.Medium.Rank():
-		return ReviewItem, NeedsReview, fmt.Sprintf("Severity %s wants review.", f.Severity)
+		return ReviewItem, NeedsReview, "Severity " + string(f.Severity) + " wants review."
 	case review:
 		return ReviewItem, NeedsReview, "Only a person may close it."
 	case baseline != "":
 		return Excluded, baseline, "It would block; the baseline accepts it and nothing asks for review."
 	}
-	return Excluded, SubThreshold, fmt.Sprintf("Severity %s is below what is reviewed.", f.Severity)
+	return Excluded, SubThreshold, "Severity " + string(f.Severity) + " is below what is reviewed."
 }
 
 // unsupported holds for a finding whose predicates no control may rest on.
@@ -95,7 +94,7 @@ func ReportOrder(findings []check.Finding) []*check.Finding {
 	for i := range findings {
 		order[i] = &findings[i]
 	}
-	slices.SortStableFunc(order, func(a, b *check.Finding) int {
+	byReport := func(a, b *check.Finding) int {
 		return cmp.Or(
 			cmp.Compare(b.Severity.Rank(), a.Severity.Rank()),
 			strings.Compare(a.CheckID, b.CheckID),
@@ -103,7 +102,10 @@ func ReportOrder(findings []check.Finding) []*check.Finding {
 			strings.Compare(a.Fingerprint, b.Fingerprint),
 			strings.Compare(a.ID, b.ID),
 		)
-	})
+	}
+	if !slices.IsSortedFunc(order, byReport) { // the engine has them in order already
+		slices.SortStableFunc(order, byReport)
+	}
 	return order
 }
 
@@ -117,8 +119,7 @@ func item(f *check.Finding) Item {
 		i.BaselineStatus = &status
 	}
 	if f.Source.Type != "" {
-		at := f.Source
-		i.Source = &at
+		i.Source = &f.Source
 	}
 	return i
 }

@@ -49,6 +49,7 @@ type builder struct {
 	named map[string]int           // how many catalog tools have a name
 	twins func() map[[2]string]int // of names that several have: how many of a name are of one source
 	names func() []string          // of the catalog, sorted, each once
+	rows  func() map[string]int    // of tool_sources, by id
 	holds map[string]string        // by tool id: the agent, first by name, whose list may hold the tool
 	seen  map[issueKey]int         // into asked
 	asked []asked
@@ -81,6 +82,15 @@ func (b *builder) index() {
 			}
 		}
 		return twins
+	})
+	b.rows = sync.OnceValue(func() map[string]int {
+		rows := map[string]int{}
+		if m := b.in.Head.Manifest; m != nil {
+			for i := range slices.Backward(m.Sources) {
+				rows[m.Sources[i].ID] = i // the first of an id
+			}
+		}
+		return rows
 	})
 	b.names = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(b.named)) })
 	if m := b.in.Head.Manifest; m != nil {

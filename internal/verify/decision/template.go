@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -360,11 +359,10 @@ func authorityOf(mode string, asks ...string) canonical.Member {
 // sourceRow is the index of a source in tool_sources, -1 for one that a
 // framework block names.
 func (b *builder) sourceRow(id string) int {
-	m := b.in.Head.Manifest
-	if m == nil {
-		return -1
+	if row, there := b.rows()[id]; there {
+		return row
 	}
-	return slices.IndexFunc(m.Sources, func(s manifest.Source) bool { return s.ID == id })
+	return -1
 }
 
 // inventories is the key under which a framework's tools are listed by name,
@@ -455,12 +453,8 @@ func (b *builder) sourceID(i *effect.Issue) string {
 
 // freeID is an id that no source has: the loader refuses a second one.
 func (b *builder) freeID(id string) string {
-	m := b.in.Head.Manifest
-	taken := func(id string) bool {
-		return m != nil && slices.ContainsFunc(m.Sources, func(s manifest.Source) bool { return s.ID == id })
-	}
 	free := id
-	for n := 2; taken(free); n++ {
+	for n := 2; b.sourceRow(free) >= 0; n++ {
 		free = fmt.Sprintf("%s_%d", id, n)
 	}
 	return free

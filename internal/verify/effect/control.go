@@ -33,8 +33,9 @@ func control(inherited *bool, from string, declared *bool) Control {
 // IdempotencyParameter says whether a caller can send a key that makes a repeat
 // harmless: a parameter idempotency_key, in any of the usual spellings.
 func (t *Tool) IdempotencyParameter() bool {
+	const key = "idempotencykey"
 	for name := range t.Interface {
-		if plainName(name) == "idempotencykey" {
+		if len(name) >= len(key) && plainName(name) == key {
 			return true
 		}
 	}
