@@ -56,9 +56,14 @@ func Inventory(head *effect.Surface) []byte {
 			add(d.Origin.SourceID, d.Framework, d.Origin.Path, place(d.Origin), listedTool{Name: d.Name})
 		}
 	}
+	declared := sourcePaths(head.Manifest)
 	for _, t := range head.Catalog {
-		if o := t.Origin; len(t.Members) == 1 && !t.Confidence.AtLeast(tool.High) && !t.Wildcard() && head.Reach[t.ID] != effect.Unbound {
-			add(o.SourceID, o.Type, sourcePath(head.Manifest, &o), place(o), listing(t))
+		if o := &t.Origin; len(t.Members) == 1 && !t.Confidence.AtLeast(tool.High) && !t.Wildcard() && head.Reach[t.ID] != effect.Unbound {
+			path, ok := declared[o.SourceID]
+			if !ok {
+				path = o.Path
+			}
+			add(o.SourceID, o.Type, path, place(*o), listing(t))
 		}
 	}
 	for _, e := range entries {
@@ -92,14 +97,14 @@ func listing(t *effect.Tool) listedTool {
 	return l
 }
 
-// sourcePath is what the manifest declares as the source of a tool.
-func sourcePath(m *manifest.Manifest, o *tool.Origin) string {
-	if m != nil {
-		for i := range m.Sources {
-			if m.Sources[i].ID == o.SourceID {
-				return m.Sources[i].Path
-			}
-		}
+// sourcePaths is what the manifest declares as the sources of tools, by id.
+func sourcePaths(m *manifest.Manifest) map[string]string {
+	if m == nil {
+		return nil
 	}
-	return o.Path
+	paths := make(map[string]string, len(m.Sources))
+	for i := range slices.Backward(m.Sources) {
+		paths[m.Sources[i].ID] = m.Sources[i].Path // the first of an id counts
+	}
+	return paths
 }

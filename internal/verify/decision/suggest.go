@@ -1,9 +1,11 @@
 package decision
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll.dev/internal/canonical"
@@ -16,7 +18,7 @@ import (
 // comments, with its line. Nil without a gap; a comment alone when no
 // declaration answers.
 func Declarations(gaps []Gap) []byte {
-	s := suggestion{comments: map[string]string{}, entries: map[string]int{}, lists: map[string][]any{}}
+	s := suggestion{comments: map[string]string{}, entries: map[string]int{}, lists: map[string][]any{}, spoken: map[string]string{}}
 	for i := range gaps {
 		s.add(&gaps[i])
 	}
@@ -40,8 +42,9 @@ func Declarations(gaps []Gap) []byte {
 			b.WriteString("#   " + line + "\n")
 		}
 	}
-	writeObject(&b, s.tree, "", "", s.comments)
-	return []byte(b.String())
+	w := block{out: []byte(b.String()), comments: s.comments}
+	w.object(s.tree, 0)
+	return w.out
 }
 
 // suggestion is the merged answers.
@@ -53,6 +56,11 @@ type suggestion struct {
 	entries  map[string]int    // by pointer and target: the place in the list
 	lists    map[string][]any  // by pointer: the entries, put into the tree at the end
 	order    []string          // pointers of lists, as they came
+
+	spoken   map[string]string // pointers as comments name them
+	accepted []string          // by the last gap; the next one's are the same as a rule
+	choices  string            // of these
+	key      []byte
 }
 
 func (s *suggestion) add(g *Gap) {
@@ -61,23 +69,36 @@ func (s *suggestion) add(g *Gap) {
 		return
 	}
 	s.file = t.File
-	for _, e := range t.Edits {
-		path := steps(e.Pointer)
+	for i := range t.Edits {
+		e := &t.Edits[i]
 		if e.Kind == check.SetPointer && e.Pointer != "/agent_bindings/root" {
 			if s.sets == nil {
 				s.sets = map[string]bool{}
 			}
-			s.sets[oneLine(fmt.Sprintf("%s (line %d): %s%s", dotted(e.Pointer), e.Line, canonical.UTF8.String(e.Value), offered(g, &e)))] = true
+			s.sets[oneLine(fmt.Sprintf("%s (line %d): %s%s", dotted(e.Pointer), e.Line, canonical.UTF8.String(e.Value), offered(g, e)))] = true
 			continue
 		}
 		if e.Kind == check.SetPointer {
-			s.tree = put(s.tree, path, e.Value)
-			s.comments[e.key(t.Key)] = choices(g.Next.Accepted)
+			s.tree = put(s.tree, steps(e.Pointer), e.Value)
+			s.comments[e.key(t.Key)] = s.offer(g.Next.Accepted)
 			continue
 		}
 		index := s.append(e.Pointer, e.Value)
-		s.comments[fmt.Sprintf("%s[%d].%s", dotted(e.Pointer), index, t.Key)] = choices(g.Next.Accepted)
+		path, ok := s.spoken[e.Pointer]
+		if !ok {
+			path = dotted(e.Pointer)
+			s.spoken[e.Pointer] = path
+		}
+		s.comments[path+"["+strconv.Itoa(index)+"]."+t.Key] = s.offer(g.Next.Accepted)
 	}
+}
+
+// offer is choices, which most gaps of a kind have in common.
+func (s *suggestion) offer(accepted []string) string {
+	if !slices.Equal(accepted, s.accepted) {
+		s.accepted, s.choices = accepted, choices(accepted)
+	}
+	return s.choices
 }
 
 // offered is the accepted values beside the edit that they are for.
@@ -134,8 +155,8 @@ func put(o object, path []string, value any) object {
 // append adds an entry to a list, or completes the entry for the same target
 // that is there already, and says which.
 func (s *suggestion) append(pointer string, value any) int {
-	key := pointer + "\x00" + target(value)
-	if n, ok := s.entries[key]; ok {
+	s.key = appendTarget(append(append(s.key[:0], pointer...), 0), value)
+	if n, ok := s.entries[string(s.key)]; ok {
 		s.lists[pointer][n] = merge(s.lists[pointer][n], value)
 		return n
 	}
@@ -143,16 +164,16 @@ func (s *suggestion) append(pointer string, value any) int {
 		s.order = append(s.order, pointer)
 	}
 	n := len(s.lists[pointer])
-	s.entries[key] = n
+	s.entries[string(s.key)] = n
 	s.lists[pointer] = append(s.lists[pointer], value)
 	return n
 }
 
-// target is what an entry is about: the members that select, else all of it.
-func target(v any) string {
+// appendTarget is what an entry is about: the members that select, else all of it.
+func appendTarget(dst []byte, v any) []byte {
 	o, ok := v.(object)
 	if !ok {
-		return canonical.UTF8.String(v)
+		return canonical.UTF8.Append(dst, v)
 	}
 	var selects object
 	for _, m := range o {
@@ -162,9 +183,9 @@ func target(v any) string {
 		}
 	}
 	if len(selects) == 0 {
-		return canonical.UTF8.String(o)
+		selects = o
 	}
-	return canonical.UTF8.String(selects)
+	return canonical.UTF8.Append(dst, selects)
 }
 
 func merge(have, more any) any {
@@ -182,64 +203,82 @@ func merge(have, more any) any {
 	return out
 }
 
-// writeObject prints an object as a block of YAML.
-func writeObject(b *strings.Builder, o object, indent, path string, comments map[string]string) {
-	for n, m := range o {
-		if n > 0 || indent == "" || !strings.HasSuffix(b.String(), "- ") {
-			b.WriteString(indent)
-		}
-		at := m.Key
-		if path != "" {
-			at = path + "." + m.Key
-		}
-		b.WriteString(scalar(m.Key) + ":")
-		writeValue(b, m.Value, indent+"  ", at, comments)
+// block writes a tree as a block of YAML.
+type block struct {
+	out      []byte
+	path     []byte // dotted, of what is written
+	comments map[string]string
+}
+
+func (b *block) put(s string) { b.out = append(b.out, s...) }
+
+func (b *block) indent(depth int) {
+	for range depth {
+		b.put("  ")
 	}
 }
 
-func writeValue(b *strings.Builder, v any, indent, path string, comments map[string]string) {
+func (b *block) object(o object, depth int) {
+	for n, m := range o {
+		if n > 0 || depth == 0 || !bytes.HasSuffix(b.out, []byte("- ")) {
+			b.indent(depth)
+		}
+		from := len(b.path)
+		if from > 0 {
+			b.path = append(b.path, '.')
+		}
+		b.path = append(b.path, m.Key...)
+		b.out = append(appendScalar(b.out, m.Key), ':')
+		b.value(m.Value, depth+1)
+		b.path = b.path[:from]
+	}
+}
+
+func (b *block) value(v any, depth int) {
+	comment := b.comments[string(b.path)]
 	switch v := v.(type) {
 	case object:
-		b.WriteString(comments[path] + "\n")
-		writeObject(b, v, indent, path, comments)
+		b.put(comment + "\n")
+		b.object(v, depth)
 	case []any:
 		if !slices.ContainsFunc(v, func(e any) bool { _, nested := e.(object); return nested }) {
-			texts := make([]string, len(v))
+			b.put(" [")
 			for i, e := range v {
-				texts[i] = scalar(e)
+				if i > 0 {
+					b.put(", ")
+				}
+				b.out = appendScalar(b.out, e)
 			}
-			b.WriteString(" [" + strings.Join(texts, ", ") + "]" + comments[path] + "\n")
+			b.put("]" + comment + "\n")
 			return
 		}
-		b.WriteString(comments[path] + "\n")
+		b.put(comment + "\n")
+		from := len(b.path)
 		for i, e := range v {
-			b.WriteString(indent + "- ")
-			at := fmt.Sprintf("%s[%d]", path, i)
+			b.indent(depth)
+			b.put("- ")
+			b.path = append(strconv.AppendInt(append(b.path, '['), int64(i), 10), ']')
 			if o, ok := e.(object); ok {
-				writeObject(b, o, indent+"  ", at, comments)
+				b.object(o, depth+1)
 			} else {
-				b.WriteString(scalar(e) + "\n")
+				b.out = append(appendScalar(b.out, e), '\n')
 			}
+			b.path = b.path[:from]
 		}
 	default:
-		b.WriteString(" " + scalar(v) + comments[path] + "\n")
+		b.put(" ")
+		b.out = appendScalar(b.out, v)
+		b.put(comment + "\n")
 	}
 }
 
-// scalar is a value on one line. A JSON string is a YAML string too; only plain
-// words stand without quotes.
-func scalar(v any) string {
-	s, ok := v.(string)
-	if !ok {
-		return canonical.Compact.String(v)
+// appendScalar is a value on one line. A JSON string is a YAML string too; only
+// plain words stand without quotes.
+func appendScalar(dst []byte, v any) []byte {
+	if s, ok := v.(string); ok && plainWord(s) {
+		return append(dst, s...)
 	}
-	if s == review || plainWord(s) {
-		if s == review {
-			return canonical.Compact.String(s)
-		}
-		return s
-	}
-	return canonical.Compact.String(s)
+	return canonical.Compact.Append(dst, v)
 }
 
 func plainWord(s string) bool {
