@@ -15,6 +15,9 @@ import (
 // token is a name in the form that is compared: lower case, and one underscore
 // for everything that is no letter, digit, dot, dash or underscore.
 func token(name string) string {
+	if plainToken(name) {
+		return name
+	}
 	var b strings.Builder
 	gap := false
 	for _, r := range strings.ToLower(name) {
@@ -29,6 +32,17 @@ func token(name string) string {
 		gap = true
 	}
 	return b.String()
+}
+
+// plainToken says whether a name has the form already, as most have.
+func plainToken(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if !lower(c) && (c < '0' || c > '9') && c != '.' && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
 }
 
 // operation is what a tool does in its provider's words (§5.5).

@@ -9,9 +9,9 @@ import (
 	"plimsoll.dev/internal/verify/tool"
 )
 
-// hand is what one of those who judge keeps from tool to tool. Tools of one source
-// make the same few claims and have the same few controls over and over, and what
-// a tool is given is as large as it has to be.
+// hand is what one of those who name and judge tools keeps from one to the next.
+// Tools of one source make the same few claims and have the same few controls over
+// and over, and what a tool is given is as large as it has to be.
 type hand struct {
 	claimIDs map[claimKey]string
 	digests  map[string]string // by what they are taken over

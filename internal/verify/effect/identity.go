@@ -42,12 +42,21 @@ type observation struct {
 }
 
 // observationID names an observation by what its source calls it.
-func observationID(t *tool.Tool) string {
-	return stableID("obs_v1", canonical.Object{
-		{Key: "native_locator", Value: t.Locator()},
-		{Key: "source_id", Value: t.Origin.SourceID},
-		{Key: "source_type", Value: t.Origin.Type},
-	})
+func observationID(h *hand, t *tool.Tool) string {
+	h.start()
+	h.string("native_locator", t.Locator())
+	h.string("source_id", t.Origin.SourceID)
+	h.string("source_type", t.Origin.Type)
+	h.close()
+	return h.digest("obs_v1_")
+}
+
+// structuralID names the tool that one observation is.
+func structuralID(h *hand, observation string) string {
+	h.start()
+	h.string("observation_id", observation)
+	h.close()
+	return h.digest("tool_v2_")
 }
 
 // observe gives every tool of the reading its id, in the order of ids where there
@@ -65,12 +74,12 @@ func (x *resolver) observe() ([]observation, error) {
 		}
 	}
 	all := make([]observation, len(r.Tools))
-	shared(x.each, len(all), func(i int) {
+	x.shared(len(all), func(h *hand, i int) {
 		if like := x.like[i]; like != nil {
 			all[i] = observation{like.Observations[0], &r.Tools[i], i}
 			return
 		}
-		all[i] = observation{observationID(&r.Tools[i]), &r.Tools[i], i}
+		all[i] = observation{observationID(h, &r.Tools[i]), &r.Tools[i], i}
 	})
 	first := make(map[string]*tool.Tool, len(r.Tools))
 	for i := range r.Tools {
@@ -203,14 +212,14 @@ func (x *resolver) identify(all []observation) {
 		t.Interface = interfaceOf(t)
 	}
 	structural := make([]Tool, len(alone))
-	shared(x.each, len(alone), func(n int) {
+	x.shared(len(alone), func(h *hand, n int) {
 		o, t := alone[n], &structural[n]
 		t.Tool, t.Members, t.Status = *o.tool, x.r.Tools[o.at:o.at+1:o.at+1], "structural"
 		t.Provider = cmp.Or(o.tool.Provider, o.tool.Origin.SourceID)
 		if like := x.like[o.at]; like != nil {
 			t.ID, t.Observations, t.Interface = like.ID, like.Observations, like.Interface
 		} else {
-			t.ID, t.Observations = stableID("tool_v2", canonical.Object{{Key: "observation_id", Value: o.id}}), []string{o.id}
+			t.ID, t.Observations = structuralID(h, o.id), []string{o.id}
 			t.Interface = interfaceOf(t)
 		}
 		for _, i := range refused[o.id] {

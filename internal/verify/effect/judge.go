@@ -2,7 +2,6 @@ package effect
 
 import (
 	"slices"
-	"sync"
 
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/tool"
@@ -63,10 +62,12 @@ func (x *resolver) circumstancesOf() func(place int) circumstances {
 const share = 64
 
 // shared does something with each of n tools, by shares.
-func shared(each tool.Each, n int, do func(i int)) {
-	each.Do((n+share-1)/share, func(s int) {
+func (x *resolver) shared(n int, do func(h *hand, i int)) {
+	x.each.Do((n+share-1)/share, func(s int) {
+		h := x.hands.Get().(*hand)
+		defer x.hands.Put(h)
 		for i := s * share; i < min(n, (s+1)*share); i++ {
-			do(i)
+			do(h, i)
 		}
 	})
 }
@@ -75,19 +76,14 @@ func shared(each tool.Each, n int, do func(i int)) {
 // the classes of all are wanted.
 func (x *resolver) judge() {
 	catalog, of := x.s.Catalog, x.circumstancesOf()
-	hands := sync.Pool{New: func() any { return newHand() }}
-	x.each.Do((len(catalog)+share-1)/share, func(n int) {
-		h := hands.Get().(*hand)
-		defer hands.Put(h)
-		for i := n * share; i < min(len(catalog), (n+1)*share); i++ {
-			t := catalog[i]
-			t.under = of(i)
-			if twin := x.twin(t); twin != nil {
-				catalog[i] = twin
-				continue
-			}
-			t.acts = t.judge(h)
+	x.shared(len(catalog), func(h *hand, i int) {
+		t := catalog[i]
+		t.under = of(i)
+		if twin := x.twin(t); twin != nil {
+			catalog[i] = twin
+			return
 		}
+		t.acts = t.judge(h)
 	})
 }
 

@@ -3,6 +3,7 @@ package effect
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/tool"
@@ -28,6 +29,7 @@ type resolver struct {
 	orphans  []Issue         // of entries that fit no tool
 
 	each  tool.Each
+	hands sync.Pool
 	other *Surface // the other side of the change, or nil
 
 	matched      map[[5]string][]*Tool
@@ -70,6 +72,7 @@ func PrepareLike(m *manifest.Manifest, r *tool.Reading, each tool.Each, other *P
 		m: m, r: r, s: &Surface{Manifest: m, Reading: r}, risk: map[string]*manifest.Risk{}, declared: map[string]*manifest.Action{},
 		asked: map[string]bool{}, matched: map[[5]string][]*Tool{}, each: each,
 	}
+	x.hands.New = func() any { return newHand() }
 	x.liken(other)
 	all, err := x.observe()
 	if err != nil {
