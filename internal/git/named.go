@@ -15,7 +15,7 @@ func (o *objects) namedCommit(flag, ref string) (*object, error) {
 		return obj, err
 	}
 	first, meant := "", ""
-	for _, folder := range []string{"refs/", "refs/tags/", "refs/heads/", "refs/remotes/"} {
+	for _, folder := range nameFolders {
 		switch other, err := o.get(folder+ref+"^{commit}", commitBound); {
 		case errors.Is(err, errObjectMissing):
 		case err != nil:
@@ -28,6 +28,9 @@ func (o *objects) namedCommit(flag, ref string) (*object, error) {
 	}
 	return obj, nil
 }
+
+// nameFolders are where git looks for a plain name.
+var nameFolders = []string{"refs/", "refs/tags/", "refs/heads/", "refs/remotes/"}
 
 // plainName says whether a revision is a name that git looks for in several
 // places, and no path from refs, no expression and none of its own names.

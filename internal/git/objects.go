@@ -27,7 +27,9 @@ type objects struct {
 	out    *bufio.Reader
 	stderr limitedBuffer
 	r      *runner
-	mu     sync.Mutex // one question at a time
+	mu     sync.Mutex         // one question at a time
+	known  map[string]*object // by name and by id; nil for what is missing
+	lost   error              // answers were left unread
 }
 
 // object is one answer. Data is nil when the object is over the asked bound.
@@ -78,9 +80,66 @@ func (o *objects) get(name string, bound int64) (*object, error) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	switch obj, known := o.known[name]; {
+	case o.lost != nil:
+		return nil, o.lost
+	case known && obj == nil:
+		return nil, errObjectMissing
+	case known && obj.size <= bound && obj.data != nil:
+		return obj, nil
+	}
 	if _, err := io.WriteString(o.in, name+"\n"); err != nil {
 		return nil, o.failed(err)
 	}
+	return o.next(bound)
+}
+
+// mostExpected is how many bytes of names are written before an answer is read: any
+// pipe has room for them, so that nobody waits for the other.
+const mostExpected = 4 << 10
+
+// expect asks for objects that will soon be asked for one by one: one way to git and
+// back instead of many. They are remembered until forget.
+func (o *objects) expect(names []string) {
+	var text strings.Builder
+	for _, name := range names {
+		if !strings.ContainsAny(name, "\x00\r\n") {
+			text.WriteString(name + "\n")
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if text.Len() > mostExpected {
+		return
+	}
+	if _, err := io.WriteString(o.in, text.String()); err != nil {
+		return // whoever asks will meet it again
+	}
+	o.known = map[string]*object{}
+	for name := range strings.Lines(text.String()) {
+		obj, err := o.next(commitBound)
+		switch {
+		case errors.Is(err, errObjectDamaged):
+			continue // it will be asked for again, if anybody wants it
+		case err != nil && !errors.Is(err, errObjectMissing):
+			o.lost = err
+			return
+		}
+		o.known[strings.TrimSuffix(name, "\n")] = obj
+		if obj != nil {
+			o.known[obj.id] = obj
+		}
+	}
+}
+
+func (o *objects) forget() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.known = nil
+}
+
+// next reads one answer.
+func (o *objects) next(bound int64) (*object, error) {
 	line, err := o.out.ReadString('\n')
 	if err != nil {
 		return nil, o.failed(err)

@@ -140,6 +140,8 @@ func (p *Pair) openBeside(ctx context.Context, req *PairRequest) error {
 }
 
 func (p *Pair) open(ctx context.Context, req *PairRequest) (err error) {
+	work := p.acquireWork(ctx, req)
+	defer work.end()
 	if p.repo, err = open(ctx, p.Root, req.Environ); err != nil {
 		return p.fail(err, nil)
 	}
@@ -150,6 +152,8 @@ func (p *Pair) open(ctx context.Context, req *PairRequest) (err error) {
 	if head == "" {
 		head = "HEAD"
 	}
+	p.batch.expect(expected(req, head))
+	defer p.batch.forget()
 	if p.HeadCommit, err = p.commit("--head", head); err != nil {
 		return p.fail(err, []string{head})
 	}
@@ -164,7 +168,32 @@ func (p *Pair) open(ctx context.Context, req *PairRequest) (err error) {
 	if p.Gap != nil {
 		return nil
 	}
-	return p.readChange(ctx, req)
+	return p.readChange(ctx, req, work)
+}
+
+// expected are the names under which open looks for commits and their trees.
+func expected(req *PairRequest, head string) []string {
+	refs := []string{head, "HEAD"}
+	switch {
+	case req.NoBase:
+	case req.Base != "":
+		refs = append(refs, req.Base)
+	default:
+		for _, ref := range usualBases {
+			refs = append(refs, "refs/remotes/"+ref)
+		}
+	}
+	slices.Sort(refs)
+	var names []string
+	for _, ref := range slices.Compact(refs) {
+		names = append(names, ref+"^{commit}", ref+"^{tree}")
+		if plainName(ref) {
+			for _, folder := range nameFolders {
+				names = append(names, folder+ref+"^{commit}")
+			}
+		}
+	}
+	return names
 }
 
 // commit is the id of the commit that a flag's ref names; errObjectMissing when
@@ -274,21 +303,20 @@ func (p *Pair) workSide(dir string) (*workSide, error) {
 // readChange reads what check would judge: what the head commit changes since
 // the merge base, and what the working tree changes since the head commit. Both
 // count: a push publishes the one and the next commit the other.
-func (p *Pair) readChange(ctx context.Context, req *PairRequest) error {
-	var requests []Request
-	whole := Request{Actor: req.Actor, Dir: req.Dir, Workspace: req.Workspace, Config: req.Config, Environ: req.Environ, YAML: req.YAML}
+func (p *Pair) readChange(ctx context.Context, req *PairRequest, work *acquiring) error {
+	var parts []func() (*gate.Input, error)
 	if p.MergeBase != p.HeadCommit || !p.Worktree {
-		r := whole
+		r := req.change()
 		r.Base, r.Head = p.MergeBase, p.HeadCommit
-		requests = append(requests, r)
+		parts = append(parts, func() (*gate.Input, error) { return Acquire(ctx, r) })
 	}
 	if p.Worktree {
-		requests = append(requests, whole)
+		parts = append(parts, work.answer)
 	}
 	changed := map[string]bool{}
 	var text bytes.Buffer
-	for _, r := range requests {
-		in, err := Acquire(ctx, r)
+	for _, part := range parts {
+		in, err := part()
 		if _, shape := errors.AsType[*ShapeError](err); shape {
 			return err
 		}
@@ -305,6 +333,36 @@ func (p *Pair) readChange(ctx context.Context, req *PairRequest) error {
 	p.Text = text.Bytes()
 	p.ChangedFiles = sorted(changed)
 	return nil
+}
+
+// change asks for the change of the working tree.
+func (req *PairRequest) change() Request {
+	return Request{Actor: req.Actor, Dir: req.Dir, Workspace: req.Workspace, Config: req.Config, Environ: req.Environ, YAML: req.YAML}
+}
+
+// acquiring is the change of the working tree, which rests on no base and is read
+// from the first moment. What it answers counts once the sides are open.
+type acquiring struct {
+	answer func() (*gate.Input, error)
+	end    func() // waits where nobody has asked
+}
+
+func (p *Pair) acquireWork(ctx context.Context, req *PairRequest) *acquiring {
+	if !p.Worktree {
+		return &acquiring{end: func() {}}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var in *gate.Input
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		in, err = Acquire(ctx, req.change())
+	}()
+	return &acquiring{
+		answer: func() (*gate.Input, error) { <-done; return in, err },
+		end:    func() { cancel(); <-done },
+	}
 }
 
 // fail turns what went wrong into a gap: nothing else is known then, and a pair
