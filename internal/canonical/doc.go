@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"io"
 	"slices"
+	"sync"
 )
 
 // Doc is the text of a document in parts: what several documents repeat is in
@@ -38,9 +39,16 @@ func (d Doc) SHA256() string {
 // writeSize is how much is written at once: small parts are put together.
 const writeSize = 256 << 10
 
+var gathers = sync.Pool{New: func() any {
+	b := make([]byte, 0, writeSize)
+	return &b
+}}
+
 // WriteTo writes the text, as io.WriterTo has it.
 func (d Doc) WriteTo(w io.Writer) (n int64, err error) {
-	together := make([]byte, 0, min(d.Len(), writeSize))
+	buffer := gathers.Get().(*[]byte)
+	defer gathers.Put(buffer)
+	together := (*buffer)[:0]
 	write := func(text []byte) {
 		if err == nil && len(text) > 0 {
 			var more int

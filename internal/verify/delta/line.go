@@ -211,6 +211,8 @@ func (l *line) any(v any) {
 	switch v := v.(type) {
 	case string:
 		l.dst = canonical.AppendString(l.dst, v)
+	case []string:
+		l.list("", v)
 	case []any:
 		rows(l, v, func(item *any) { l.any(*item) })
 	case map[string]any:

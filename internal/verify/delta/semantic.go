@@ -237,7 +237,7 @@ func interfaceOf(a *effect.Action, inputs, required []string) SemanticClaim {
 	return SemanticClaim{
 		Dimension: "identity", Value: interfaceClaim, Basis: effect.ProtocolStructure, Confidence: orLow(a.Tool.Confidence),
 		ProvenanceKind: provenance(&a.Tool.Origin), Source: sourceOf(&a.Tool.Origin), SourcePointer: Text(a.Tool.Origin.Pointer),
-		Evidence: map[string]any{inputFields: list(inputs), requiredFields: list(required)},
+		Evidence: map[string]any{inputFields: inputs, requiredFields: required},
 	}
 }
 
@@ -269,7 +269,11 @@ func (f *Fact) inputs() (inputs, required []string, known bool) {
 	return inputs, required, false
 }
 
+// names are those of a claim of ours, or of one that was read.
 func names(v any) ([]string, bool) {
+	if list, ours := v.([]string); ours {
+		return sorted(list), true
+	}
 	items, ok := v.([]any)
 	if !ok {
 		return nil, false

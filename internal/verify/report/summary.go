@@ -73,19 +73,15 @@ const maxQuestions = 5
 func (in *Input) ReviewerSummary() *ReviewerSummary {
 	d := in.Decision
 	s := &ReviewerSummary{Headline: Headline(d), Questions: []string{}}
-	ask := func(q string) {
-		if len(s.Questions) < maxQuestions {
-			s.Questions = append(s.Questions, q)
-		}
-	}
+	open := func(n int) int { return min(n, maxQuestions-len(s.Questions)) }
 	for _, items := range [][]decision.Item{d.Blockers, d.ReviewItems} {
-		for i := range items {
-			ask(fmt.Sprintf("May this be released: %s (%s)?", items[i].Title, items[i].CheckID))
+		for i := range items[:open(len(items))] {
+			s.Questions = append(s.Questions, fmt.Sprintf("May this be released: %s (%s)?", items[i].Title, items[i].CheckID))
 		}
 	}
-	for i := range d.Coverage.Gaps {
+	for i := range d.Coverage.Gaps[:open(len(d.Coverage.Gaps))] {
 		g := &d.Coverage.Gaps[i]
-		ask(fmt.Sprintf("%s: %s", g.Subject, g.Next.Expects))
+		s.Questions = append(s.Questions, g.Subject+": "+g.Next.Expects)
 	}
 	return s
 }
