@@ -22,9 +22,9 @@ func Parameters(schema any) []Parameter {
 	if !ok {
 		return nil
 	}
-	w := schemaWalk{root: root, found: map[string]Parameter{}}
+	w := schemaWalk{root: root, found: parameters{list: []Parameter{}}}
 	w.collect(root, true, 0)
-	if len(w.found) == 0 && !w.object {
+	if len(w.found.list) == 0 && !w.object {
 		kind := w.kind(root, 0)
 		if kind == "" || slices.Contains(strings.Split(kind, "|"), "object") {
 			return nil
@@ -32,17 +32,42 @@ func Parameters(schema any) []Parameter {
 		p := w.parameter("input", root, true)
 		return []Parameter{p}
 	}
-	params := make([]Parameter, 0, len(w.found))
-	for _, p := range w.found {
-		params = append(params, p)
+	slices.SortFunc(w.found.list, func(a, b Parameter) int { return strings.Compare(a.Name, b.Name) })
+	return w.found.list
+}
+
+// parameters are those of one schema. Most have a few, which are looked through;
+// more are found by their names.
+type parameters struct {
+	list []Parameter
+	at   map[string]int
+}
+
+const fewParameters = 8
+
+// named is the parameter of a name, or nil. It stands until another one is added.
+func (p *parameters) named(name string) *Parameter {
+	if len(p.list) <= fewParameters {
+		if i := slices.IndexFunc(p.list, func(have Parameter) bool { return have.Name == name }); i >= 0 {
+			return &p.list[i]
+		}
+		return nil
 	}
-	slices.SortFunc(params, func(a, b Parameter) int { return strings.Compare(a.Name, b.Name) })
-	return params
+	if p.at == nil {
+		p.at = make(map[string]int, 2*len(p.list))
+	}
+	for i := len(p.at); i < len(p.list); i++ {
+		p.at[p.list[i].Name] = i
+	}
+	if i, ok := p.at[name]; ok {
+		return &p.list[i]
+	}
+	return nil
 }
 
 type schemaWalk struct {
 	root   map[string]any
-	found  map[string]Parameter
+	found  parameters
 	object bool // the schema says that it is about an object
 	nodes  int
 }
@@ -62,13 +87,15 @@ func (w *schemaWalk) collect(schema map[string]any, must bool, depth int) {
 	for _, name := range texts(schema["required"]) {
 		required[name] = true
 	}
+	w.found.list = slices.Grow(w.found.list, len(properties))
 	for _, name := range sortedKeys(properties) {
 		property, _ := properties[name].(map[string]any)
 		p := w.parameter(name, property, must && required[name])
-		if old, ok := w.found[name]; ok {
-			p = joined(old, p)
+		if old := w.found.named(name); old != nil {
+			*old = joined(*old, p)
+		} else {
+			w.found.list = append(w.found.list, p)
 		}
-		w.found[name] = p
 	}
 	for _, part := range maps(schema["allOf"]) {
 		w.collect(part, must, depth+1)
@@ -79,9 +106,8 @@ func (w *schemaWalk) collect(schema map[string]any, must bool, depth int) {
 	// A part of allOf may only say what is required of another part.
 	if must {
 		for name := range required {
-			if p, ok := w.found[name]; ok && !p.Required {
+			if p := w.found.named(name); p != nil {
 				p.Required = true
-				w.found[name] = p
 			}
 		}
 	}
@@ -90,24 +116,24 @@ func (w *schemaWalk) collect(schema map[string]any, must bool, depth int) {
 // alternatives adds what one of several parts asks for. What the schema says
 // besides them stands; a bound among them only if each of them has it.
 func (w *schemaWalk) alternatives(parts []map[string]any, depth int) {
-	outer, all := w.found, map[string]Parameter{}
+	outer, all := w.found, parameters{}
 	for _, part := range parts {
-		w.found = map[string]Parameter{}
+		w.found = parameters{}
 		w.collect(part, false, depth)
-		for name, p := range w.found {
-			if old, ok := all[name]; ok {
-				p = either(old, p)
+		for _, p := range w.found.list {
+			if old := all.named(p.Name); old != nil {
+				*old = either(*old, p)
+			} else {
+				all.list = append(all.list, p)
 			}
-			all[name] = p
 		}
 	}
 	w.found = outer
-	for name, p := range all {
-		if old, ok := outer[name]; !ok {
-			outer[name] = p
+	for _, p := range all.list {
+		if old := w.found.named(p.Name); old == nil {
+			w.found.list = append(w.found.list, p)
 		} else if old.Description == "" {
 			old.Description = p.Description
-			outer[name] = old
 		}
 	}
 }

@@ -104,3 +104,31 @@ func TestParseSaysWhereAndNeverWhat(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestManyParametersOfAlternativesAreOneOfEachName(t *testing.T) {
+	var properties []string
+	for i := range 40 {
+		properties = append(properties, fmt.Sprintf(`"p%02d":{"type":"integer","maximum":%d}`, i, i))
+	}
+	all := strings.Join(properties, ",")
+	v, err := source.ParseJSON([]byte(fmt.Sprintf(
+		`{"properties":{%s},"allOf":[{"properties":{%s},"required":["p39"]}],"anyOf":[{"properties":{%s,"q":{"maximum":1}}},{"properties":{%s,"q":{"maximum":2}}}],"required":["p00"]}`,
+		all, all, all, all,
+	)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	params := tool.Parameters(tool.Plain(v))
+	if len(params) != 41 || line(params[40]) != "q:" {
+		t.Fatalf("%d parameters, the last is %s", len(params), line(params[len(params)-1]))
+	}
+	for i, p := range params[:40] {
+		want := fmt.Sprintf("p%02d:integer [,%d]", i, i)
+		if i == 0 || i == 39 {
+			want = fmt.Sprintf("p%02d:integer! [,%d]", i, i)
+		}
+		if line(p) != want {
+			t.Errorf("got %s, want %s", line(p), want)
+		}
+	}
+}
