@@ -319,23 +319,53 @@ var orderPatterns = sync.OnceValue(func() []pattern {
 	}
 })
 
-func secretInDescription(s *Subject) []Finding {
-	return matching(s, " seems to hold a secret in its description", func(text string) []string {
-		names := named(secretPatterns(), text)
-		for _, m := range labelled().FindAllStringSubmatch(text, -1) {
-			if strings.ContainsAny(m[1], "0123456789") && strings.ContainsFunc(m[1], letter) {
-				names = append(names, "labelled_value")
-				break
-			}
+// Words without one of which no pattern matches. Most texts have none, and a
+// pattern takes far longer to say so.
+var (
+	secretWords = []string{"sk-", "ghp_", "akia", "password", "secret", "token", "api"}
+	orderWords  = []string{
+		"ignore", "disregard", "forget", "override", "replace", "bypass", "admin", "root", "superuser", "developer", "system",
+	}
+)
+
+// mayMatch says whether a text has one of the words. One with letters beyond ASCII
+// is always looked at: patterns take some of them for ours.
+func mayMatch(text string, words []string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return true
 		}
-		return names
-	})
+	}
+	lower := strings.ToLower(text)
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(lower, word) })
+}
+
+func secretInDescription(s *Subject) []Finding {
+	return matching(s, " seems to hold a secret in its description", secretsIn)
+}
+
+// secretsIn names what looks like a secret.
+func secretsIn(text string) []string {
+	if !mayMatch(text, secretWords) {
+		return nil
+	}
+	names := named(secretPatterns(), text)
+	for _, m := range labelled().FindAllStringSubmatch(text, -1) {
+		if strings.ContainsAny(m[1], "0123456789") && strings.ContainsFunc(m[1], letter) {
+			names = append(names, "labelled_value")
+			break
+		}
+	}
+	return names
 }
 
 func letter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
 
 func injectionRisk(s *Subject) []Finding {
 	return matching(s, " gives the model orders in its description", func(text string) []string {
+		if !mayMatch(text, orderWords) {
+			return nil
+		}
 		return named(orderPatterns(), text)
 	})
 }
