@@ -6,6 +6,7 @@ import (
 	"encoding"
 	"encoding/hex"
 	"encoding/json"
+	"hash"
 	"maps"
 	"reflect"
 	"slices"
@@ -91,7 +92,7 @@ func SheetBy(each func(n int, do func(i int)), v any) (Doc, error) {
 	e := encoder{dst: newPart(), each: each, sheet: true}
 	e.value(reflect.ValueOf(v))
 	e.dst = append(e.dst, '\n')
-	e.cut()
+	e.end()
 	return Doc{e.parts}, e.err
 }
 
@@ -103,7 +104,24 @@ const (
 	partRest = 2 << 10
 )
 
-func newPart() []byte { return make([]byte, 0, partSize) }
+func newPart() []byte {
+	if part, ok := rests.Get().(*[]byte); ok {
+		return *part
+	}
+	return make([]byte, 0, partSize)
+}
+
+// rests are what others left of their last parts.
+var rests sync.Pool
+
+// end is cut by a hand that has no more to write.
+func (e *encoder) end() {
+	e.cut()
+	if rest := e.dst; cap(rest) > 2*partRest {
+		rests.Put(&rest)
+	}
+	e.dst = nil
+}
 
 // cut ends a part and goes on behind it.
 func (e *encoder) cut() {
@@ -124,13 +142,24 @@ func (e *encoder) repeat(text []byte) {
 	e.dst = append(e.dst, text...)
 }
 
-// AppendOf appends the canonical spelling of the JSON form of any v, without the
-// members named in without at the top: what Reorder makes of that form.
-func (s Spelling) AppendOf(dst []byte, v any, without ...string) ([]byte, error) {
-	e := encoder{dst: dst, line: true, sorted: true, spelling: s, without: without}
+// SHA256Of is the lower-case hex digest of the canonical spelling of the JSON form
+// of any v, without the members named in without at the top: of what Reorder makes
+// of that form. Long lists are hashed as they are written.
+func (s Spelling) SHA256Of(v any, without ...string) (string, error) {
+	e := encoder{line: true, sorted: true, spelling: s, without: without, hash: sha256.New()}
+	draft := drafts.Get().(*[]byte)
+	defer drafts.Put(draft)
+	e.dst = (*draft)[:0]
 	e.value(reflect.ValueOf(v))
-	return e.dst, e.err
+	e.hash.Write(e.dst)
+	*draft = e.dst
+	return hex.EncodeToString(e.hash.Sum(nil)), e.err
 }
+
+var drafts = sync.Pool{New: func() any { return new([]byte) }}
+
+// hashSize is about how much is hashed at once.
+const hashSize = 32 << 10
 
 // encoder writes what encoding/json would, without a buffer for each value: the
 // artifacts of a large repository are tens of megabytes.
@@ -145,6 +174,7 @@ type encoder struct {
 	without []string
 
 	spelling Spelling
+	hash     hash.Hash // of what is hashed and not kept; else nil
 	err      error
 }
 
@@ -289,7 +319,7 @@ func (e *encoder) shared(of writer, v reflect.Value, rows bool) {
 			own.next(i, rows)
 			of(&own, v.Index(i))
 		}
-		own.cut()
+		own.end()
 		shares[s] = own
 	})
 	e.cut()
@@ -382,6 +412,10 @@ func (e *encoder) next(i int, lines bool) {
 	if e.sheet && cap(e.dst)-len(e.dst) < partRest {
 		e.cut()
 		e.dst = newPart()
+	}
+	if e.hash != nil && len(e.dst) > hashSize {
+		e.hash.Write(e.dst)
+		e.dst = e.dst[:0]
 	}
 	if lines {
 		e.newline()

@@ -115,13 +115,34 @@ func TestTheCanonicalSpellingOfAnyValueIsItsReorderedText(t *testing.T) {
 		text := bytes.TrimSpace(encoded(t, v, ""))
 		for _, s := range []canonical.Spelling{canonical.UTF8, canonical.Compact, canonical.Spaced} {
 			for _, without := range [][]string{nil, {"alpha", "any"}} {
-				got, err := s.AppendOf(nil, v, without...)
-				if want := s.Reorder(nil, text, without...); err != nil || !bytes.Equal(got, want) {
-					t.Fatalf("%v\ngot  %s\nwant %s", err, got, want)
+				got, err := s.SHA256Of(v, without...)
+				want := s.Reorder(nil, text, without...)
+				if sum := sha256.Sum256(want); err != nil || got != hex.EncodeToString(sum[:]) {
+					t.Fatalf("%v\nit is not the digest of %s", err, want)
 				}
 			}
 		}
 	})
+}
+
+// A long list is hashed piece by piece.
+func TestADigestOfALongListIsThatOfItsText(t *testing.T) {
+	rows := make([]map[string]any, 3000)
+	for i := range rows {
+		rows[i] = map[string]any{"n": i, "text": strings.Repeat("x", i%100), "inside": []int{i, i + 1}}
+	}
+	v := map[string]any{"rows": rows, "more": "of it"}
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := canonical.UTF8.SHA256Of(v)
+	if sum := sha256.Sum256(canonical.UTF8.Reorder(nil, text)); err != nil || got != hex.EncodeToString(sum[:]) {
+		t.Errorf("%v: the digest is another one", err)
+	}
+	if _, err := canonical.UTF8.SHA256Of([]any{func() {}}); err == nil {
+		t.Error("what has no JSON has a digest")
+	}
 }
 
 // Kept texts lie side by side, and none is written over, however long they are.
@@ -267,12 +288,12 @@ func TestWhatIsKeptIsCopied(t *testing.T) {
 	f.Name = "second" // so that a copy can be told from a new text
 	line, _ := canonical.Line(nil, []fact{f})
 	sheet, _ := canonical.Sheet([]*fact{&f})
-	spelled, _ := canonical.UTF8.AppendOf(nil, f)
+	digest, _ := canonical.UTF8.SHA256Of(f)
 	if string(line) != `[{"name":"first"}]` || !strings.Contains(string(sheet), "first") {
 		t.Errorf("got %s and %s", line, sheet)
 	}
-	if string(spelled) != `{"name":"second"}` {
-		t.Errorf("a digest is of the value, not of %s", spelled)
+	if sum := sha256.Sum256([]byte(`{"name":"second"}`)); digest != hex.EncodeToString(sum[:]) {
+		t.Error("a digest is not of the value")
 	}
 }
 

@@ -153,7 +153,7 @@ func (a *artifacts) verified(plan *report.Plan, p Program) ([]Artifact, error) {
 			if _, err := ran(); err != nil {
 				return canonical.Doc{}, err
 			}
-			return textOf(unit.JSON())
+			return unit.Doc(r.Input.Each)
 		},
 	}, &making{
 		Artifact: Artifact{Name: "verification-plan.json", Key: "verification_plan_json"},

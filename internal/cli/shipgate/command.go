@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"plimsoll.dev/internal/canonical"
 )
 
 // program is the name the help uses; the binary answers to agents-shipgate too.
@@ -177,6 +179,14 @@ func commands(env Env) *cobra.Command {
 // full is no result.
 func (e Env) print(text []byte) error {
 	if _, err := e.Stdout.Write(text); err != nil {
+		return internal(fmt.Errorf("write result: %w", err))
+	}
+	return nil
+}
+
+// printDoc is print of a document of megabytes: its parts are not put together.
+func (e Env) printDoc(doc canonical.Doc) error {
+	if _, err := doc.WriteTo(e.Stdout); err != nil {
 		return internal(fmt.Errorf("write result: %w", err))
 	}
 	return nil

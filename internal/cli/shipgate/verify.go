@@ -376,7 +376,7 @@ func (f *verifyFlags) print(env Env, run *verify.Run, list []verify.Artifact) er
 	}
 	for i := range list {
 		if a := &list[i]; a.Name == name {
-			return env.print(a.Text())
+			return env.printDoc(a.Doc)
 		}
 	}
 	return internal(fmt.Errorf("%s was not made", name))

@@ -42,10 +42,13 @@ func Declarations(gaps []Gap) []byte {
 			b.WriteString("#   " + line + "\n")
 		}
 	}
-	w := block{out: []byte(b.String()), comments: s.comments}
+	w := block{out: append(make([]byte, 0, b.Len()+entrySize*len(gaps)), b.String()...), comments: s.comments}
 	w.object(s.tree, 0)
 	return w.out
 }
+
+// entrySize is about how long the answer to a gap is.
+const entrySize = 320
 
 // suggestion is the merged answers.
 type suggestion struct {

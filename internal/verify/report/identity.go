@@ -1,32 +1,23 @@
 package report
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
-	"sync"
 
 	"plimsoll.dev/internal/canonical"
+	"plimsoll.dev/internal/verify/tool"
 )
 
 // ContentID is sha256: and the digest of v in canonical JSON (§1). v is a value
 // of this package's types: each has a JSON form. Members named in without are
 // left out at the top.
 func ContentID(v any, without ...string) string {
-	buffer := buffers.Get().(*[]byte)
-	defer buffers.Put(buffer)
-	text, err := canonical.UTF8.AppendOf((*buffer)[:0], v, without...)
+	sum, err := canonical.UTF8.SHA256Of(v, without...)
 	if err != nil {
 		panic("report: content without a JSON form: " + err.Error())
 	}
-	*buffer = text
-	sum := sha256.Sum256(text)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return "sha256:" + sum
 }
-
-// buffers are for what is hashed and not kept.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // GitSubject is what is verified. Committed snapshots have no overlay; a
 // working tree is its commit and the digest of what lies over it.
@@ -256,6 +247,9 @@ func NewUnitResult(u UnitResult) UnitResult {
 
 // JSON is the bytes of verification-unit-result.json.
 func (u UnitResult) JSON() ([]byte, error) { return document(u) }
+
+// Doc is the same in parts.
+func (u *UnitResult) Doc(each tool.Each) (canonical.Doc, error) { return documentBy(each, u) }
 
 // DecisionID is the id of what was decided about a request. An empty decision
 // is null.
