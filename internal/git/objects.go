@@ -11,7 +11,10 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"maps"
 	"os/exec"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -132,6 +135,33 @@ func (o *objects) expect(names []string) {
 	}
 }
 
+// several asks for objects together, as expect does, and gives those of the size
+// that is asked for, by id. Whoever wants one of the others asks for it alone.
+func (o *objects) several(ids []string, bound int64) map[string]*object {
+	ids = ids[:min(len(ids), mostExpected/(sha256.Size*2+1))]
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.lost != nil {
+		return nil
+	}
+	if _, err := io.WriteString(o.in, strings.Join(append(ids[:len(ids):len(ids)], ""), "\n")); err != nil {
+		return nil // whoever asks will meet it again
+	}
+	found := make(map[string]*object, len(ids))
+	for range ids {
+		obj, err := o.next(bound)
+		switch {
+		case errors.Is(err, errObjectDamaged) || errors.Is(err, errObjectMissing):
+		case err != nil:
+			o.lost = err
+			return found
+		case obj.data != nil:
+			found[obj.id] = obj
+		}
+	}
+	return found
+}
+
 func (o *objects) forget() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -214,6 +244,7 @@ type tree struct {
 	id      string
 	mu      sync.Mutex
 	folders map[string]map[string]entry // by folder path, "" for the root
+	asked   map[string]int              // by folder path: how many of its folders were asked for alone
 }
 
 // treeOf is the tree of a commit. Every link of the chain is hashed: git would
@@ -231,7 +262,7 @@ func (o *objects) treeOf(commit string) (*tree, error) {
 	if obj, err = o.get(string(id), treeBound); err != nil {
 		return nil, err
 	}
-	t := &tree{objects: o, id: obj.id, folders: map[string]map[string]entry{}}
+	t := &tree{objects: o, id: obj.id, folders: map[string]map[string]entry{}, asked: map[string]int{}}
 	t.folders[""], err = parseTree(obj)
 	return t, err
 }
@@ -290,6 +321,9 @@ func (t *tree) folder(dir string) (map[string]entry, error) {
 	if err != nil || e.mode != modeFolder {
 		return nil, err
 	}
+	if f = t.together(dir); f != nil {
+		return f, nil
+	}
 	obj, err := t.objects.get(e.id, treeBound)
 	if err != nil {
 		return nil, err
@@ -301,6 +335,45 @@ func (t *tree) folder(dir string) (map[string]entry, error) {
 	defer t.mu.Unlock()
 	t.folders[dir] = f
 	return f, nil
+}
+
+const (
+	fewFolders  = 4        // so many of one parent are asked for alone, and the others beside the next
+	smallFolder = 64 << 10 // no larger one is read before it is asked for
+)
+
+// together reads a folder with others of its parent, where several of them were
+// asked for already: sources lie side by side. It is nil when it did not.
+func (t *tree) together(dir string) map[string]entry {
+	parent := path.Dir(dir)
+	if parent == "." {
+		parent = ""
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.asked[parent]++; t.asked[parent]%fewFolders != 0 {
+		return nil
+	}
+	within := t.folders[parent]
+	paths := map[string]string{} // by id; two may be alike
+	ids := []string{within[path.Base(dir)].id}
+	for _, name := range slices.Sorted(maps.Keys(within)) {
+		at, e := join(parent, name), within[name]
+		if _, known := t.folders[at]; e.mode != modeFolder || e.id == "" || known {
+			continue
+		}
+		if paths[e.id] == "" && at != dir {
+			ids = append(ids, e.id)
+		}
+		paths[e.id] = at
+	}
+	paths[ids[0]] = dir
+	for id, obj := range t.objects.several(ids, smallFolder) {
+		if f, err := parseTree(obj); err == nil && paths[id] != "" {
+			t.folders[paths[id]] = f
+		}
+	}
+	return t.folders[dir]
 }
 
 func join(dir, name string) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,5 +75,79 @@ func TestExpectedObjectsAreThoseThatAreAskedFor(t *testing.T) {
 	many.expect([]string{strings.Repeat("x", mostExpected), "HEAD^{commit}"})
 	if obj, err := many.get("HEAD^{commit}", commitBound); err != nil || obj.id != head || many.known != nil {
 		t.Error(obj, err)
+	}
+}
+
+// Folders that are read beside others are those that are read alone, whatever
+// their size, and one that is damaged is refused in either way.
+func TestFoldersReadTogetherAreThoseReadAlone(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	run := func(args ...string) string {
+		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+		cmd.Dir = root
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("git %s: %v", args[0], err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	write := func(name, text string) {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("init", "-q")
+	var names []string
+	for i := range 80 {
+		names = append(names, fmt.Sprintf("src/part%02d", i))
+		write(names[i]+"/a.txt", fmt.Sprint(i/2)) // two of each are alike
+	}
+	for i := range smallFolder / 200 {
+		write(names[20]+"/"+strings.Repeat("x", 200)+fmt.Sprint(i), "")
+	}
+	write("src/file", "no folder")
+	run("add", ".")
+	run("commit", "-q", "-m", "one")
+	bad := run("rev-parse", "HEAD:"+names[30])
+	file := filepath.Join(root, ".git", "objects", bad[:2], bad[2:])
+	other := run("rev-parse", "HEAD:"+names[40])
+	text, err := os.ReadFile(filepath.Join(root, ".git", "objects", other[:2], other[2:]))
+	if err := errors.Join(err, os.Chmod(file, 0o600), os.WriteFile(file, text, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+
+	read := func(alone bool) map[string]string {
+		o, err := newRunner(root, os.Environ(), nil).objects(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer o.close()
+		tree, err := o.treeOf("HEAD^{commit}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]string{}
+		for _, name := range append(names, "src/file", "src/gone") {
+			if alone {
+				clear(tree.asked)
+			}
+			f, err := tree.folder(name)
+			found[name] = fmt.Sprint(f, err)
+		}
+		if _, known := tree.folders[names[0]]; !known || len(tree.folders) != 2+len(names)-2 {
+			t.Errorf("alone %v: %d folders are known", alone, len(tree.folders))
+		}
+		return found
+	}
+	alone, together := read(true), read(false)
+	for name, want := range alone {
+		if got := together[name]; got != want {
+			t.Errorf("%s: %.200s, want %.200s", name, got, want)
+		}
+	}
+	if !strings.Contains(alone[names[30]], errObjectDamaged.Error()) {
+		t.Errorf("the damaged folder is %s", alone[names[30]])
 	}
 }
