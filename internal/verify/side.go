@@ -136,12 +136,8 @@ func (l *loading) side(other *effect.Surface) (*Side, error) {
 }
 
 // prepare finds out which tools the side has and who may call them. What the other
-// side has alike is found once; other may be nil.
-func (l *loading) prepare(other *loading) (err error) {
-	var like *effect.Prepared
-	if other != nil {
-		like = other.prepared
-	}
+// side has alike is found once; like may be nil.
+func (l *loading) prepare(like *effect.Prepared) (err error) {
 	l.prepared, err = effect.PrepareLike(l.manifest, l.reading, l.opt.Each, like)
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"plimsoll.dev/internal/gate"
 	"plimsoll.dev/internal/gate/control"
@@ -217,16 +218,21 @@ func (r *Run) loadSides() {
 	if r.Err != nil {
 		return
 	}
-	if r.Err = r.head.prepare(nil); r.Err != nil {
-		return
-	}
 	var base *loading
 	var failed error
-	parts := []func(){func() { r.HeadSide, r.Err = r.head.side(nil) }}
+	// What is prepared of the head spares the base work if it is there in time;
+	// nothing else depends on it.
+	var ready atomic.Pointer[effect.Prepared]
+	parts := []func(){func() {
+		if r.Err = r.head.prepare(nil); r.Err == nil {
+			ready.Store(r.head.prepared)
+			r.HeadSide, r.Err = r.head.side(nil)
+		}
+	}}
 	if r.Input.Base != nil {
 		parts = append(parts, func() {
 			if base, failed = r.read(r.Input.Base, r.head); failed == nil {
-				failed = base.prepare(r.head)
+				failed = base.prepare(ready.Load())
 			}
 		})
 	}
