@@ -23,8 +23,8 @@ const heapRoom = 208 << 20
 
 // prepareHeap fits the heap to one verification, as far as the environment leaves
 // it to us.
-func (env Env) prepareHeap() {
-	limit, percent := env.lookup("GOMEMLIMIT") == "", env.lookup("GOGC") == ""
+func (e Env) prepareHeap() {
+	limit, percent := e.lookup("GOMEMLIMIT") == "", e.lookup("GOGC") == ""
 	if limit {
 		debug.SetMemoryLimit(softMemory)
 	}
