@@ -19,7 +19,7 @@ func (a *Assessment) Conservative() Effect {
 		if c.Dimension != EffectDimension || c.Confidence == tool.Low && !c.Eligible && len(a.Control) > 0 {
 			continue
 		}
-		if best == nil || compareClaims(*c, *best) < 0 {
+		if best == nil || compareClaims(c, best) < 0 {
 			best = c
 		}
 	}
@@ -73,7 +73,7 @@ func (a *Assessment) assessEffect(t *Tool, d *manifest.Action) {
 	var control uint // a bit for the rank of each effect
 	var read, other, reviewed, structural, inferred, fallback *Claim
 	strongest := func(have **Claim, c *Claim) {
-		if *have == nil || compareClaims(*c, **have) < 0 {
+		if *have == nil || compareClaims(c, *have) < 0 {
 			*have = c
 		}
 	}

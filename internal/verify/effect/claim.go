@@ -78,7 +78,7 @@ func (c *claims) add(claim Claim) {
 	claim.ID = c.hand.claimID(&claim)
 	for i := range c.list {
 		if c.list[i].ID == claim.ID {
-			if compareClaims(claim, c.list[i]) < 0 {
+			if compareClaims(&claim, &c.list[i]) < 0 {
 				c.list[i] = claim
 			}
 			return
@@ -104,7 +104,7 @@ func (c *claims) effects(scopes []string, d *manifest.Action, risk *manifest.Ris
 	if len(c.list) == 0 && slices.ContainsFunc(t.Members, func(m tool.Tool) bool { return mcpType(m.Origin.Type) }) {
 		c.claim(Write, ProtocolDefault, tool.Low, "protocol", "An MCP tool that says nothing may write.", t.Origin)
 	}
-	slices.SortFunc(c.list, compareClaims)
+	slices.SortFunc(c.list, func(a, b Claim) int { return compareClaims(&a, &b) })
 }
 
 const (

@@ -28,11 +28,14 @@ func (c *claims) order(m *tool.Tool, risk *manifest.Risk) {
 	var said string
 	for i := range wordRules {
 		rule := &wordRules[i]
-		e, ok := TagEffect(rule.tag)
-		if !rule.order || !ok || Rank(e) <= Rank(best) || risk != nil && slices.Contains(risk.RemoveTags, rule.tag) {
+		if !rule.order {
 			continue
 		}
-		if verb := verbs.first(&rule.words); verb != "" && (rule.with.words == nil || words.first(&rule.with) != "") {
+		verb := verbs.first(&rule.words)
+		if verb == "" || rule.with.words != nil && words.first(&rule.with) == "" || risk != nil && slices.Contains(risk.RemoveTags, rule.tag) {
+			continue
+		}
+		if e, ok := TagEffect(rule.tag); ok && Rank(e) > Rank(best) {
 			best, said = e, verb
 		}
 	}

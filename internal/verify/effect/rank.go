@@ -3,18 +3,8 @@ package effect
 import "cmp"
 
 // Two orders of effects are in use, and they are not the same on purpose:
-// resolverRank picks the strongest claim about one action (§6.2), deltaRank says
-// whether a change of an action is a step up or down (§11.3).
-var (
-	resolverRank = map[Effect]int{
-		Read: 0, Write: 1, PrivilegedDataAccess: 2, IdentityAccess: 3, CodeExecution: 4,
-		ProductionOperation: 5, ExternalCommunication: 6, FinancialWrite: 7, Destructive: 8,
-	}
-	deltaRank = map[Effect]int{
-		Read: 0, PrivilegedDataAccess: 1, Write: 2, ExternalCommunication: 3,
-		FinancialWrite: 4, ProductionOperation: 4, IdentityAccess: 4, CodeExecution: 4, Destructive: 5,
-	}
-)
+// Rank picks the strongest claim about one action (§6.2), DeltaRank says whether
+// a change of an action is a step up or down (§11.3).
 
 // Effects are all effects, weakest first in the resolver's order.
 func Effects() []Effect {
@@ -25,21 +15,49 @@ func Effects() []Effect {
 }
 
 // Valid says whether e is one of the effects.
-func (e Effect) Valid() bool {
-	_, ok := resolverRank[e]
-	return ok
-}
+func (e Effect) Valid() bool { return Rank(e) >= 0 }
 
 // Rank is the place of e in the resolver's order, 0 to 8; -1 for no effect.
-func Rank(e Effect) int { return rankIn(resolverRank, e) }
+func Rank(e Effect) int {
+	switch e {
+	case Read:
+		return 0
+	case Write:
+		return 1
+	case PrivilegedDataAccess:
+		return 2
+	case IdentityAccess:
+		return 3
+	case CodeExecution:
+		return 4
+	case ProductionOperation:
+		return 5
+	case ExternalCommunication:
+		return 6
+	case FinancialWrite:
+		return 7
+	case Destructive:
+		return 8
+	}
+	return -1
+}
 
 // DeltaRank is the place of e in the order that changes are judged by, 0 to 5;
 // -1 for no effect.
-func DeltaRank(e Effect) int { return rankIn(deltaRank, e) }
-
-func rankIn(table map[Effect]int, e Effect) int {
-	if rank, ok := table[e]; ok {
-		return rank
+func DeltaRank(e Effect) int {
+	switch e {
+	case Read:
+		return 0
+	case PrivilegedDataAccess:
+		return 1
+	case Write:
+		return 2
+	case ExternalCommunication:
+		return 3
+	case FinancialWrite, ProductionOperation, IdentityAccess, CodeExecution:
+		return 4
+	case Destructive:
+		return 5
 	}
 	return -1
 }
@@ -63,16 +81,18 @@ func (b Basis) Inferred() bool { return b == InferredKeyword || b == InferredReg
 // control may rest on, then the better basis and confidence. It is a join: which
 // claim comes first, and how often it comes, changes nothing.
 func Stronger(a, b Claim) Claim {
-	if compareClaims(a, b) <= 0 {
+	if compareClaims(&a, &b) <= 0 {
 		return a
 	}
 	return b
 }
 
 // compareClaims orders effect claims, the strongest first.
-func compareClaims(a, b Claim) int {
+func compareClaims(a, b *Claim) int {
+	if c := cmp.Compare(Rank(Effect(b.Value)), Rank(Effect(a.Value))); c != 0 {
+		return c
+	}
 	return cmp.Or(
-		cmp.Compare(Rank(Effect(b.Value)), Rank(Effect(a.Value))),
 		cmp.Compare(truth(b.Eligible), truth(a.Eligible)),
 		cmp.Compare(basisRank[b.Basis], basisRank[a.Basis]),
 		cmp.Compare(b.Confidence.Rank(), a.Confidence.Rank()),
