@@ -4,9 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"sync/atomic"
-
-	"plimsoll.dev/internal/verify/effect"
+	"sync"
 )
 
 // load reads one more state of the head, whose files are the head's but for some.
@@ -42,19 +40,17 @@ func (r *Run) loadSides() {
 	}
 	var base *loading
 	var failed error
-	// What is prepared of the head spares the base work if it is there in time;
-	// nothing else depends on it.
-	var ready atomic.Pointer[effect.Prepared]
+	// Both need what is prepared of the head. Whoever is there first prepares it.
+	prepare := sync.OnceValue(func() error { return r.head.prepare(nil) })
 	parts := []func(){func() {
-		if r.Err = r.head.prepare(nil); r.Err == nil {
-			ready.Store(r.head.prepared)
+		if r.Err = prepare(); r.Err == nil {
 			r.HeadSide, r.Err = r.head.side(nil)
 		}
 	}}
 	if r.Input.Base != nil {
 		parts = append(parts, func() {
-			if base, failed = r.read(r.Input.Base, r.head); failed == nil {
-				failed = base.prepare(ready.Load())
+			if base, failed = r.read(r.Input.Base, r.head); failed == nil && prepare() == nil {
+				failed = base.prepare(r.head.prepared)
 			}
 		})
 	}
