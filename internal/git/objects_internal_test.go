@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// What is expected answers as what is asked for one by one, and is held to its id.
-func TestExpectedObjectsAreThoseThatAreAskedFor(t *testing.T) {
-	t.Parallel()
-	root := t.TempDir()
-	run := func(args ...string) string {
+// newRepository is a folder for a repository, and git in it.
+func newRepository(t *testing.T) (root string, run func(args ...string) string) {
+	root = t.TempDir()
+	return root, func(args ...string) string {
+		t.Helper()
 		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
 		cmd.Dir = root
 		out, err := cmd.Output()
@@ -25,6 +25,12 @@ func TestExpectedObjectsAreThoseThatAreAskedFor(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
+}
+
+// What is expected answers as what is asked for one by one, and is held to its id.
+func TestExpectedObjectsAreThoseThatAreAskedFor(t *testing.T) {
+	t.Parallel()
+	root, run := newRepository(t)
 	run("init", "-q")
 	run("commit", "-q", "--allow-empty", "-m", "one")
 	if err := os.WriteFile(filepath.Join(root, "a.txt"), []byte("a\n"), 0o600); err != nil {
@@ -82,16 +88,7 @@ func TestExpectedObjectsAreThoseThatAreAskedFor(t *testing.T) {
 // their size, and one that is damaged is refused in either way.
 func TestFoldersReadTogetherAreThoseReadAlone(t *testing.T) {
 	t.Parallel()
-	root := t.TempDir()
-	run := func(args ...string) string {
-		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
-		cmd.Dir = root
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("git %s: %v", args[0], err)
-		}
-		return strings.TrimSpace(string(out))
-	}
+	root, run := newRepository(t)
 	write := func(name, text string) {
 		file := filepath.Join(root, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
