@@ -143,6 +143,10 @@ func TestHashesAreThoseOfTheParts(t *testing.T) {
 		inputs := append([]string{}, rapid.SliceOfN(words, 0, 4).Draw(t, "inputs")...)
 		required := append([]string{}, rapid.SliceOfN(words, 0, 4).Draw(t, "required")...)
 		f.hash(inputs, required)
+		first := f.Hashes
+		if f.hash(inputs, required); f.Hashes != first {
+			t.Fatal("a second one like it has other hashes")
+		}
 		s := f.Semantic
 		claims := []any{}
 		for _, c := range slices.Concat(s.Effect.Claims, s.Authority.Claims) {

@@ -21,6 +21,10 @@ type hasher struct {
 	spans [][2]int // where the entries of a list lie in dst
 	draft []byte
 	sums  []byte // the hashes that were taken
+	last  [8]struct {
+		text []byte
+		hash [shortLen]byte
+	}
 }
 
 const (
@@ -30,29 +34,28 @@ const (
 
 var hashers = sync.Pool{New: func() any { return &hasher{line: line{spaced: true}} }}
 
-// hash gives a fact its id and its hashes. inputs and required are the names of
-// its inputs. All of
-// them are parts of one string: a fact keeps nine.
+// hash gives a fact its id and its hashes, which are parts of one string: a fact
+// keeps nine. inputs and required are the names of its inputs.
 func (f *Fact) hash(inputs, required []string) {
 	h := hashers.Get().(*hasher)
 	defer hashers.Put(h)
 	h.sums = append(h.sums[:0], idPrefix...)
 	h.identity(&f.Identity)
-	h.take()
+	h.take(0)
 	h.binding(f.Semantic.Binding)
-	h.take()
+	h.take(1)
 	h.effect(&f.Effect)
-	h.take()
+	h.take(2)
 	h.authority(&f.Authority, f.Semantic.Authority.Mode)
-	h.take()
+	h.take(3)
 	h.controls(&f.Controls)
-	h.take()
+	h.take(4)
 	h.inputs(inputs, required)
-	h.take()
+	h.take(5)
 	h.set("", f.RiskTags)
-	h.take()
+	h.take(6)
 	h.evidence(f.Semantic, &f.Evidence)
-	h.take()
+	h.take(7)
 	all := string(h.sums)
 	at := func(i int) string { return all[len(idPrefix)+i*shortLen:][:shortLen] }
 	f.ID = all[:len(idPrefix)+shortLen]
@@ -61,10 +64,16 @@ func (f *Fact) hash(inputs, required []string) {
 	}
 }
 
-// take hashes what was written, and begins again.
-func (h *hasher) take() {
-	sum := sha256.Sum256(h.dst)
-	h.sums = hex.AppendEncode(h.sums, sum[:shortLen/2])
+// take hashes what was written of one part, and begins again. Most capabilities
+// have most of their parts in common with the one before.
+func (h *hasher) take(part int) {
+	last := &h.last[part]
+	if last.text == nil || !bytes.Equal(last.text, h.dst) {
+		sum := sha256.Sum256(h.dst)
+		hex.Encode(last.hash[:], sum[:shortLen/2])
+		last.text, h.dst = h.dst, last.text
+	}
+	h.sums = append(h.sums, last.hash[:]...)
 	h.dst = h.dst[:0]
 }
 
@@ -74,7 +83,7 @@ func capabilityID(i *Identity) string {
 	defer hashers.Put(h)
 	h.sums = append(h.sums[:0], idPrefix...)
 	h.identity(i)
-	h.take()
+	h.take(0)
 	return string(h.sums)
 }
 
