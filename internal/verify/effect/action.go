@@ -104,20 +104,30 @@ func (t *Tool) action(h *hand, as Assessment, au authority) *Action {
 	a.Confirmation = w.confirmation && a.Assessment.IdentityEligible
 
 	a.RiskTags = riskTags(t, d, a)
-	a.Inputs, a.RequiredInputs = make([]string, 0, len(t.Interface)), []string{}
-	for name, required := range t.Interface {
-		a.Inputs = append(a.Inputs, name)
-		if required {
-			a.RequiredInputs = append(a.RequiredInputs, name)
-		}
-	}
-	slices.Sort(a.Inputs)
-	slices.Sort(a.RequiredInputs)
+	a.Inputs, a.RequiredInputs = t.inputs()
 	if a.ID = declaredID(d); a.ID == "" {
 		a.ID = a.inferredID(h)
 	}
 	a.hash(h)
 	return a
+}
+
+// inputs are the names of what a tool takes and of what it demands, sorted; none
+// when no schema is known.
+func (t *Tool) inputs() (all, required []string) {
+	if !t.SchemaKnown() {
+		return []string{}, []string{}
+	}
+	all, required = make([]string, 0, len(t.Params)), make([]string, 0, len(t.Params))
+	for i := range t.Params {
+		all = append(all, t.Params[i].Name)
+		if t.Params[i].Required {
+			required = append(required, t.Params[i].Name)
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(required)
+	return slices.Compact(all), slices.Compact(required)
 }
 
 func declaredID(d *manifest.Action) string {

@@ -34,9 +34,9 @@ func control(inherited *bool, from string, declared *bool) Control {
 // harmless: a parameter idempotency_key, in any of the usual spellings.
 func (t *Tool) IdempotencyParameter() bool {
 	const key = "idempotencykey"
-	for name := range t.Interface {
-		if len(name) >= len(key) && plainName(name) == key {
-			return true
+	for i := range t.Params {
+		if name := t.Params[i].Name; len(name) >= len(key) && plainName(name) == key {
+			return t.SchemaKnown()
 		}
 	}
 	return false

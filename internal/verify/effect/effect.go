@@ -139,16 +139,15 @@ func (a *Assessment) Eligible(e Effect) bool {
 // Tool is one canonical tool: one observation, or several that a manifest binds
 // together (§5.4).
 type Tool struct {
-	ID           string          // tool_v2_…
-	Observations []string        // ids of Members, in their order: obs_v1_…
-	BindingID    string          // of the tool_identity binding, "" when structural
-	tool.Tool                    // the primary, completed from members
-	Members      []tool.Tool     // observations behind it, the primary first
-	Hints        []tool.Hint     // §6.1, all sources, one per (tag, source)
-	Classes      []string        // permission classes of §6.3, strongest first
-	Status       string          // structural or declared
-	Issues       []Issue         // of identity
-	Interface    map[string]bool // names of inputs to "is required"; nil when no schema is known
+	ID           string      // tool_v2_…
+	Observations []string    // ids of Members, in their order: obs_v1_…
+	BindingID    string      // of the tool_identity binding, "" when structural
+	tool.Tool                // the primary, completed from members
+	Members      []tool.Tool // observations behind it, the primary first
+	Hints        []tool.Hint // §6.1, all sources, one per (tag, source)
+	Classes      []string    // permission classes of §6.3, strongest first
+	Status       string      // structural or declared
+	Issues       []Issue     // of identity
 
 	under circumstances // that it was judged under
 	acts  *Action       // once it is judged: what the root agent does with it, or nil

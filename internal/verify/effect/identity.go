@@ -208,19 +208,15 @@ func (x *resolver) identify(all []observation) {
 		}
 	}
 	alone := slices.DeleteFunc(all, func(o observation) bool { _, ok := bound[o.id]; return ok })
-	for _, t := range x.s.Catalog {
-		t.Interface = interfaceOf(t)
-	}
 	structural := make([]Tool, len(alone))
 	x.shared(len(alone), func(h *hand, n int) {
 		o, t := alone[n], &structural[n]
 		t.Tool, t.Members, t.Status = *o.tool, x.r.Tools[o.at:o.at+1:o.at+1], "structural"
 		t.Provider = cmp.Or(o.tool.Provider, o.tool.Origin.SourceID)
 		if like := x.like[o.at]; like != nil {
-			t.ID, t.Observations, t.Interface = like.ID, like.Observations, like.Interface
+			t.ID, t.Observations = like.ID, like.Observations
 		} else {
 			t.ID, t.Observations = structuralID(h, o.id), []string{o.id}
-			t.Interface = interfaceOf(t)
 		}
 		for _, i := range refused[o.id] {
 			i.ToolID = t.ID
@@ -424,19 +420,6 @@ func sameInputs(a, b map[string]input) bool {
 		}
 	}
 	return true
-}
-
-// interfaceOf is names of inputs to "is required", nil when no schema is known.
-func interfaceOf(t *Tool) map[string]bool {
-	if !t.SchemaKnown() {
-		return nil
-	}
-	names := make(map[string]bool, len(t.Params))
-	for i := range t.Params {
-		p := &t.Params[i]
-		names[p.Name] = p.Required || names[p.Name]
-	}
-	return names
 }
 
 // jsonValue is v in the types that canonical JSON spells. Readers promise JSON

@@ -129,8 +129,8 @@ func TestASchemaThatOneMemberKnowsIsKnown(t *testing.T) {
 				auth(tool.Auth{}), func(t *tool.Tool) { t.Input = nil }),
 		))
 		a := s.Actions[0]
-		if len(s.Actions) != 1 || !a.Assessment.PassEligible || !a.Tool.AutoApproved() || !a.Tool.Interface["path"] {
-			t.Errorf("primary %s: %v, inputs %v", primary, a.Assessment.Issues, a.Tool.Interface)
+		if len(s.Actions) != 1 || !a.Assessment.PassEligible || !a.Tool.AutoApproved() || !slices.Contains(a.RequiredInputs, "path") {
+			t.Errorf("primary %s: %v, inputs %v", primary, a.Assessment.Issues, a.RequiredInputs)
 		}
 	}
 	both := resolve(t, bound+`tool_identity: {bindings: [{id: b, provider: p, reason: r, primary: {source_id: kit, tool: get},

@@ -105,8 +105,7 @@ func Tool(name string, edits ...ToolEdit) *effect.Tool {
 			Auth:   tool.Auth{Type: "oauth2", Scopes: []string{"stock:read"}},
 			Method: "declared", Confidence: tool.High,
 		},
-		Classes:   []string{"read"},
-		Interface: map[string]bool{},
+		Classes: []string{"read"},
 	}
 	for _, edit := range edits {
 		edit(t)
@@ -181,10 +180,7 @@ func Parsed(confidence tool.Confidence) ToolEdit {
 
 // Param adds one input.
 func Param(p tool.Parameter) ToolEdit {
-	return func(t *effect.Tool) {
-		t.Params = append(t.Params, p)
-		t.Interface[p.Name] = true
-	}
+	return func(t *effect.Tool) { t.Params = append(t.Params, p) }
 }
 
 // Output sets the output schema.
@@ -230,7 +226,7 @@ func controlled(m *manifest.Manifest, a *effect.Action) *effect.Action {
 	}
 	a.Confirmation = named(m.Policies.Confirmation)
 	hint, _ := a.Tool.Flag("idempotentHint")
-	if named(m.Policies.Idempotency) || hint || a.Tool.Interface["idempotency_key"] {
+	if named(m.Policies.Idempotency) || hint || a.Tool.IdempotencyParameter() {
 		a.Idempotency = effect.Control{Known: true, Value: true, Inherited: &yes, From: "policy"}
 	}
 	return a
