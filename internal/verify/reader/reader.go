@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"slices"
 	"strconv"
-	"sync/atomic"
+	"sync"
 
 	"plimsoll.dev/internal/verify/manifest"
 	"plimsoll.dev/internal/verify/reader/codex"
@@ -85,24 +85,29 @@ func Read(m *manifest.Manifest, tree fs.FS) (*tool.Reading, *tool.SourceError) {
 func ReadLike(m *manifest.Manifest, tree fs.FS, each tool.Each, other *Record) (*tool.Reading, *Record, *tool.SourceError) {
 	out, rec := &tool.Reading{}, &Record{sources: make([]recorded, len(m.Sources))}
 	failed, done := make([]*tool.SourceError, len(m.Sources)), make([]bool, len(m.Sources))
-	var tools atomic.Int64
-	var refused atomic.Bool
+	var mu sync.Mutex // of what all hands count
+	tools, refused := 0, false
 	read := func(i int) {
 		failed[i], done[i] = rec.source(i, m, tree, other), true
-		if failed[i] != nil && !m.Sources[i].Optional {
-			refused.Store(true)
-		}
+		mu.Lock()
+		defer mu.Unlock()
+		refused = refused || failed[i] != nil && !m.Sources[i].Optional
 		if r := rec.sources[i].reading; r != nil {
-			tools.Add(int64(len(r.Tools)))
+			tools += len(r.Tools)
 		}
 	}
+	// One of those that are read will be refused: no more time and memory for others.
+	enough := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return refused || tools > MaxTools
+	}
 	each.Do(len(m.Sources), func(i int) {
-		// One of those that are read will be refused: no more time and memory for others.
-		if !refused.Load() && tools.Load() <= MaxTools {
+		if !enough() {
 			read(i)
 		}
 	})
-	out.Tools = slices.Grow(out.Tools, min(int(tools.Load()), MaxTools))
+	out.Tools = slices.Grow(out.Tools, min(tools, MaxTools))
 	for i := range m.Sources {
 		if !done[i] {
 			read(i) // before the one that will be refused, if one will
