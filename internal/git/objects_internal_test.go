@@ -14,6 +14,7 @@ import (
 
 // newRepository is a folder for a repository, and git in it.
 func newRepository(t *testing.T) (root string, run func(args ...string) string) {
+	t.Helper()
 	root = t.TempDir()
 	return root, func(args ...string) string {
 		t.Helper()
