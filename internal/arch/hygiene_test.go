@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const root = "../.."
@@ -60,7 +61,7 @@ var unfinished = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X|HA` + `CK)
 
 func TestNothingIsLeftOpen(t *testing.T) {
 	walk(t, func(path string, text []byte) {
-		if strings.HasPrefix(path, "docs/spec/") {
+		if strings.HasPrefix(path, "docs/spec/") || !utf8.Valid(text) { // the bytes of a picture say nothing
 			return
 		}
 		if m := unfinished.Find(text); m != nil {

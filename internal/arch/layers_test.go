@@ -408,7 +408,7 @@ var layers = []layer{
 	},
 	{
 		path: "internal/cli/plimsoll", why: "the control plane's commands: the service, and the client of its API",
-		may:     []string{".", "internal/api", "internal/auditlog", "internal/bundle", "internal/cli/verification", "internal/demo", "internal/execution", "internal/gate", "internal/git", "internal/mcp/request", "internal/pipeline/...", "internal/request", "internal/request/constitution", "internal/request/envelope", "internal/server", "internal/verify"},
+		may:     []string{".", "internal/api", "internal/auditlog", "internal/bundle", "internal/cli/verification", "internal/demo", "internal/execution", "internal/gate", "internal/git", "internal/mcp/request", "internal/pipeline/...", "internal/request", "internal/request/artifact", "internal/request/constitution", "internal/request/envelope", "internal/server", "internal/verify"},
 		modules: []string{cobra},
 	},
 	{path: "cmd/plimsoll", why: "its doorstep", may: []string{"internal/cli/plimsoll"}},
