@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"slices"
 
 	"plimsoll.dev/internal/canonical"
 	"plimsoll.dev/internal/gate/control"
@@ -204,7 +205,8 @@ func NewVerifier(v Verifier) (*Verifier, error) {
 	return &v, nil
 }
 
-// complete gives every list and every default its value.
+// complete gives every list and every default its value. What v points to may be
+// in use elsewhere, and stays as it is.
 func (v *Verifier) complete() {
 	if v.HeadRef == "" {
 		v.HeadRef = "HEAD"
@@ -219,7 +221,7 @@ func (v *Verifier) complete() {
 		v.Artifacts = map[string]string{}
 	}
 	r := &v.CapabilityReview
-	r.TopChanges, r.Notes = list(r.TopChanges), list(r.Notes)
+	r.TopChanges, r.Notes = slices.Clone(list(r.TopChanges)), list(r.Notes)
 	for i := range r.TopChanges {
 		r.TopChanges[i].RelatedFindings = list(r.TopChanges[i].RelatedFindings)
 	}

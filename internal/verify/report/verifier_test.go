@@ -118,6 +118,21 @@ func TestAVerifierWithoutWhatIsRequiredIsRefused(t *testing.T) {
 	}
 }
 
+// Two artifacts are made of one verifier at the same time: making one changes
+// nothing of it.
+func TestAVerifierIsMadeOfACopy(t *testing.T) {
+	v, _ := sketch{decision: "passed"}.verifier()
+	v = controlled(t, v, "complete")
+	v.CapabilityReview.TopChanges = []report.TopChange{{ID: "chg_1", Bucket: "added", Impact: "informational"}}
+	made, err := report.NewVerifier(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.CapabilityReview.TopChanges[0].RelatedFindings != nil || made.CapabilityReview.TopChanges[0].RelatedFindings == nil {
+		t.Error("the lists of the one it was made of were completed")
+	}
+}
+
 // A sketch is what a verifier that makes sense is put together from.
 type sketch struct {
 	decision, execution, state string
