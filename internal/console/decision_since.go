@@ -27,7 +27,7 @@ type lapsed struct {
 func (c *Console) lapse(ctx context.Context, w *words, who people, rows []*pipeline.Shown, gate *pipeline.Shown) (*lapsed, error) {
 	g, _ := gate.Document.(*contract.PublishGate)
 	out := &lapsed{Gate: g.ID, Version: g.Version}
-	since, err := c.conf.Contracts.GateSince(ctx, g.ID)
+	since, err := c.conf.Contracts.GateSince(ctx, gate.Ref())
 	if err != nil {
 		return nil, err
 	}

@@ -155,6 +155,13 @@ func (o office) askedAnew() {
 	if g.Ref().Version != 2 || len(g.Document.(*contract.PublishGate).Approvals) != 0 {
 		o.Errorf("the gate is %+v", g.Document)
 	}
+	// Whoever still has the earlier version before them is told about that one.
+	for version, another := range map[int64]bool{1: true, 2: false} {
+		since, err := o.GateSince(o.Context(), pipeline.Ref{ID: "PG-001", Version: version})
+		if err != nil || len(since) > 0 != another {
+			o.Errorf("of version %d is another by now: %v, %v", version, since, err)
+		}
+	}
 	_, err := o.claim(releaser, "TS-001", "Publish")
 	if code := refusal.CodeOf(err); code != refusal.GateNotApproved && code != refusal.PhaseGuardFailed {
 		o.Errorf("before anybody agreed anew, the publication was answered %v", err)

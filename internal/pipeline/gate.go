@@ -425,16 +425,17 @@ func (s *Service) BoundaryOf(ctx context.Context, chain contract.ID) (*risk.Boun
 	})
 }
 
-// GateSince is what the newest version of a gate asks about that is another by
-// now: members of approval.Subject, none while every agreement to it holds.
-func (s *Service) GateSince(ctx context.Context, id contract.ID) ([]string, error) {
+// GateSince is what a version of a gate asks about that is another by now:
+// members of approval.Subject, none while every agreement to it holds. The version
+// is that which the caller has shown: a newer one may be there already.
+func (s *Service) GateSince(ctx context.Context, gate Ref) ([]string, error) {
 	return view(ctx, s, func(r Reader) ([]string, error) {
-		c, err := r.Contract(id)
-		if c, err = found(c, err, "%s is unknown", id); err != nil {
+		c, err := r.ContractAt(gate)
+		if c, err = found(c, err, "%s version %d is unknown", gate.ID, gate.Version); err != nil {
 			return nil, err
 		}
 		if c.Document.Head().Kind != contract.KindPublishGate {
-			return nil, missing("%s is no gate", id)
+			return nil, missing("%s is no gate", gate.ID)
 		}
 		w, err := load(r, &s.conf, c.Chain)
 		if err != nil {
